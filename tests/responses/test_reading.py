@@ -112,6 +112,37 @@ def test_people_come_first_and_logs_meet_their_items(tmp_path):
         read_responses(pool, by="planet")
 
 
+def test_a_matrix_without_names_has_a_subject_per_row(tmp_path):
+    """As psychometricians hand tables on: items alone, one row per person."""
+    pandas = pytest.importorskip("pandas")
+    right = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, np.nan, 0]])
+    frame = pandas.DataFrame(right, columns=["q1", "q2", "q3"])
+    frame.to_csv(tmp_path / "items.csv", index=False)
+    for source in (right, frame, frame.assign(age=30), tmp_path / "items.csv"):
+        table = read_responses(source)
+        assert table.subjects["subject"].to_list() == ["1", "2", "3", "4"]
+        assert table.items["rate"].to_list() == [3 / 4, 2 / 3, 1 / 2]
+        assert (4, "no column names them: each row is one, by its number") in table.log.select("count", "rule").rows()
+
+
+def test_row_1_of_two_sources_is_not_one_subject(tmp_path):
+    right = np.array([[1, 0], [0, 1], [1, 1]])
+    with pytest.raises(MensuraError, match="no column says who answered, nor in responses"):
+        read_responses([right, right])
+    (tmp_path / "a.csv").write_text("1,0\n0,1\n1,1\n")
+    (tmp_path / "b.csv").write_text("1,1\n0,1\n1,0\n")
+    with pytest.raises(MensuraError, match=r"b.csv: no column says who answered, nor in .*a.csv"):
+        read_responses([tmp_path / "a.csv", tmp_path / "b.csv"], header=False)
+
+
+def test_rows_are_not_numbered_where_a_column_may_name_them(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"q1": [1, 0, 1], "q2": [0, 0, 1]})
+    for source in (frame.assign(nr=[1, 2, 3]), frame.set_axis(["Ann", "Bob", "Cem"]), frame.assign(text=list("aba"))):
+        with pytest.raises(MensuraError, match=r"no column says who answered.*it has .*Rename it to subject"):
+            read_responses(source)
+
+
 def test_tables_that_say_nothing_are_refused_with_what_is_expected():
     with pytest.raises(MensuraError, match="no column says who answered"):
         read_responses({"a": [1], "b": [0]})

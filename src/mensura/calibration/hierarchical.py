@@ -164,8 +164,7 @@ def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Sprea
 
 def _summed(state: Depths, items: RatedItems, design: Floats, response: Floats, error: Floats) -> Moments:
     """Return the moment sums of working responses at this state."""
-    weight = 1.0 / (state.variance + state.extra + error)
-    return Moments.of(design, response, weight, items.pool, len(items.pools))
+    return Moments.of(design, response, 1.0 / (state.variance + state.extra + error), items.pool, len(items.pools))
 
 
 def _settled_sums(state: Depths, items: RatedItems, design: Floats) -> Moments:

@@ -87,8 +87,7 @@ class NonCompensatory:
     def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
         """Return Π_d expit(s (θ_d − x_d)) over demands above 0."""
         _, beyond, asked = self._beyond(parameters, grid)
-        logs = np.where(asked, -np.logaddexp(0.0, -beyond), 0.0)
-        return np.asarray(np.exp(grid.summed(logs)))
+        return np.asarray(np.exp(grid.summed(np.where(asked, -np.logaddexp(0.0, -beyond), 0.0))))
 
     def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
         """Return the sum: what pulls is added up per level of each dimension, and curves are read once per level."""

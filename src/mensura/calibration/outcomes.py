@@ -215,8 +215,7 @@ def read_outcomes(path: str | Path, *, subject: str | None = None, columns: str 
     rows = [(sample.subject, sample.item, sample.value) for sample in samples if sample.value is not None]
     if not rows:
         raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
-    schema = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, {"subject": pl.String, "item": pl.String, "correct": pl.Float64}, orient="row")
 
 
 def match_items(outcomes: pl.DataFrame, items: pl.Series) -> pl.DataFrame:

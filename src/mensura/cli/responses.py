@@ -92,8 +92,7 @@ def read(
     how = read_settings(settings, CountSettings).reading(by, columns)
     if store is not None:
         written = responses.write_store(list(files), store, **how)
-        facts = {"store": store, "subjects": written.subjects, "items": written.items}
-        emit({"log": written.log}, **facts)
+        emit({"log": written.log}, store=store, subjects=written.subjects, items=written.items)
         size = f"{written.subjects:,} subjects × {written.items:,} items"
         console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
         return

@@ -254,8 +254,7 @@ def _pair_table(grid: ReadingGrid, levels: Floats) -> pl.DataFrame:
 
 def resample_counts(items: int, draws: int, rng: np.random.Generator) -> Floats:
     """Return how often each item counts: row 0 once each, then ``draws`` resamples with replacement."""
-    counts = rng.multinomial(items, np.full(items, 1 / items), size=draws)
-    return np.vstack([np.ones(items), counts]).astype(float)
+    return np.vstack([np.ones(items), rng.multinomial(items, np.full(items, 1 / items), size=draws)]).astype(float)
 
 
 def value_and_interval(drawn: Floats) -> tuple[float | None, float | None, float | None]:

@@ -298,8 +298,7 @@ def _groups(
 
 def _anchors(names: list[str], answers: AnswerMatrix) -> pl.DataFrame:
     rate, _, _, n = item_rates(answers)
-    table = pl.DataFrame({"item": names, "rate": rate, "n": np.round(n).astype(np.int64)})
-    return table.filter(pl.col("n") > 0)
+    return pl.DataFrame({"item": names, "rate": rate, "n": np.round(n).astype(np.int64)}).filter(pl.col("n") > 0)
 
 
 def count_ratings(exam: Exam, outcomes: pl.DataFrame, kept: list[str]) -> pl.DataFrame:

@@ -84,8 +84,7 @@ def success(weight: Floats, strata: Abilities, kernel: Floats, slope: Floats) ->
     rates = np.empty((able.size, DIFFICULTY.size))
     for draw in range(able.size):
         rates[draw] = np.correlate(scipy.special.ndtr(offsets / width[draw]), grid[draw], "valid")[::-1]
-    probit = scipy.special.ndtri(np.clip(rates / able[:, None], TINY, 1 - TINY))
-    return Success(mass.sum(axis=1), able, probit)
+    return Success(mass.sum(axis=1), able, scipy.special.ndtri(np.clip(rates / able[:, None], TINY, 1 - TINY)))
 
 
 def moments(weight: Floats, strata: Abilities) -> tuple[float, float]:

@@ -119,5 +119,4 @@ def estimate_minutes(
 
 def _as_times(table: Any, kind: str) -> pl.DataFrame:  # noqa: ANN401
     """Return a table of items and minutes as times of one kind, in a suite of their own."""
-    times = read_times(table, [])[0]
-    return times.with_columns(suite=pl.lit(_NEW), kind=pl.lit(kind), how=pl.lit(kind))
+    return read_times(table, [])[0].with_columns(suite=pl.lit(_NEW), kind=pl.lit(kind), how=pl.lit(kind))

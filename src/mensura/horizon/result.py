@@ -217,6 +217,5 @@ def _kinds(modes: list[Mode]) -> pl.DataFrame:
     parts = []
     for lengths in {id(mode.lengths): mode.lengths for mode in modes}.values():
         person = pl.DataFrame([("measured", 0.0, 0.0, 0.0, lengths.person)], schema=lengths.kinds.schema, orient="row")
-        suites = ", ".join(lengths.suites)
-        parts.append(pl.concat([person, lengths.kinds]).with_columns(suites=pl.lit(suites)))
+        parts.append(pl.concat([person, lengths.kinds]).with_columns(suites=pl.lit(", ".join(lengths.suites))))
     return pl.concat(parts)

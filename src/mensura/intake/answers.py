@@ -51,6 +51,14 @@ class AnswerLog:
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
         self._grouped: set[str] = set()
+        self._numbered = ""
+
+    def number(self, name: str, rows: int) -> None:
+        """Note that rows stand for subjects; row 1 of two sources would be taken for one subject."""
+        if self._numbered:
+            raise MensuraError(f"{name}: no column says who answered, nor in {self._numbered}. Add subject to both")
+        self._numbered = name
+        self.note("subjects", rows, "no column names them: each row is one, by its number")
 
     def group(self, by: str, without: int, what: str) -> None:
         """Note that a source has the column that makes groups, and how many of ``what`` lack a value of it."""
@@ -175,22 +183,24 @@ def read_answers(
     if wide is not None:
         yield wide
         return
-    yield _of_table(_read_table(path, header, unnamed), mapped, by, group, str(source), log)
+    yield _of_table(_read_table(path, header, unnamed, log), mapped, by, group, str(source), log)
 
 
 def read_answer_table(source: Any, *, header: bool = True) -> NotedTable | None:  # noqa: ANN401
     """Return a source as one table; None where it is none, such as an evaluation log or a folder."""
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        source = {f"item {place}": column for place, column in enumerate(source.T, start=1)}
     if not isinstance(source, str | Path):
         return source if isinstance(source, NotedTable) else NotedTable(as_frame(source, name="responses"))
     path = Path(source)
     if is_address(source) or path.is_dir() or is_sample_log(path, FIELDS["subject"]):
         return None
-    return _read_table(path, header, _UNNAMED.format(path))
+    return _read_table(path, header, _UNNAMED.format(path), AnswerLog())
 
 
-def _read_table(path: Path, header: bool, unnamed: str) -> NotedTable:
+def _read_table(path: Path, header: bool, unnamed: str, log: AnswerLog) -> NotedTable:
     table = read_noted(path, header=header, unnamed=unnamed)
-    return table if header else replace(table, frame=_numbered(table.frame))
+    return table if header else replace(table, frame=_numbered(table.frame, str(path), log))
 
 
 def subject_column(titles: Sequence[str], name: str, columns: str | None = None) -> str:
@@ -229,12 +239,21 @@ def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.D
         raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
 
 
-def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+def _numbered(frame: pl.DataFrame, name: str, log: AnswerLog) -> pl.DataFrame:
     """Name the subjects of a table without names: its first column where that is text, else the number of the row."""
     first = frame.columns[0]
     if frame[first].dtype == pl.String:
         return frame.rename({first: "subject"})
+    log.number(name, frame.height)
     return frame.select(pl.int_range(1, pl.len() + 1).cast(pl.String).alias("subject"), pl.all())
+
+
+def _row_by_row(frame: pl.DataFrame, name: str, log: AnswerLog) -> pl.DataFrame:
+    """Number the subjects of a table of items alone; a column of only different values may be their names."""
+    frame = typed(frame, BLANK)[0]
+    if any(not (one.dtype.is_numeric() or one.dtype == pl.Boolean) or one.n_unique() == len(one) for one in frame):
+        subject_column(frame.columns, name)
+    return _numbered(frame, name, log)
 
 
 def _of_matrix(
@@ -243,8 +262,10 @@ def _of_matrix(
     """Return the answers in a matrix; None where a general reader has to find out more, or what is wrong."""
     texts = {title: pl.Series(cells, dtype=pl.String) for title, cells in matrix.texts.items()}
     if not header:
-        numbers = pl.Series([str(row) for row in range(1, len(matrix.values) + 1)])
-        texts = {"subject": texts.pop("V1", numbers), **texts}
+        if "V1" not in texts:
+            log.number(name, len(matrix.values))
+            texts["V1"] = pl.int_range(1, len(matrix.values) + 1, dtype=pl.Int64, eager=True).cast(pl.String)
+        texts = {"subject": texts.pop("V1"), **texts}
     chosen = find_columns(list(texts), FIELDS, mapped, name)
     who, grouped = chosen["subject"], by if by in texts else chosen["group"]
     if who is None or set(texts) - {who, grouped}:
@@ -276,7 +297,7 @@ def _of_table(
         frame = frame.filter(pl.col(by).is_not_null())
     who, item, value, n, grouped = (chosen[field] for field in FIELDS)
     if who is None:
-        who = subject_column(frame.columns, name)
+        frame, who = _row_by_row(frame, name, log), "subject"
     owner = pl.lit(group or ALL) if grouped is None else pl.col(grouped).cast(pl.String).fill_null(group or ALL)
     if item is None or value is None:
         if {"item", "correct"} & set(mapped):

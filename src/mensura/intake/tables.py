@@ -189,7 +189,7 @@ def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
 
     Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
     """
-    if any(label is not None for label in table.index.names):
+    if any(label is not None for label in table.index.names) or table.index.dtype.kind not in "iu":
         table = table.reset_index()
     titles = [str(title) for title in table.columns]
     refuse_twice(titles, name)

@@ -182,8 +182,7 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
     others = reached.join(priced, on="subject", how="anti", maintain_order="left").join(
         costs.select("subject", *COST_AXES), on="subject", how="left", maintain_order="left"
     )
-    unknown = pl.col("sticker_price").is_null()
-    basis = pl.when(unknown).then(pl.lit("unknown")).otherwise(pl.lit("sticker_price only"))
+    basis = pl.when(pl.col("sticker_price").is_null()).then(pl.lit("unknown")).otherwise(pl.lit("sticker_price only"))
     below = others.with_columns(basis=basis).sort("sticker_price", "iq", descending=[False, True], nulls_last=True)
     return pl.concat([priced, below.select(priced.columns)])
 

@@ -177,5 +177,4 @@ class Metric:
         """Return log odds as scores, within the unit's range."""
         if self.unit == "elo":
             return np.asarray(self.middle + _ELO_UNIT * log_odds)
-        rate = ((_ANSWERS + 1) * expit(log_odds) - 0.5) / _ANSWERS
-        return self.score_of_rate(np.clip(rate, 0.0, 1.0))
+        return self.score_of_rate(np.clip(((_ANSWERS + 1) * expit(log_odds) - 0.5) / _ANSWERS, 0.0, 1.0))

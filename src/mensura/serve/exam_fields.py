@@ -54,8 +54,7 @@ def most_items(exam: Exam, sitting: Sitting) -> int:
     """Return how many items a sitting has at most; an adaptive one may end before."""
     if not exam.is_adaptive:
         return len(sitting.form.items)
-    others = sum(not item.counts for item in exam.items)
-    return max(exam.per_person + others, len(sitting.form.items))
+    return max(exam.per_person + sum(not item.counts for item in exam.items), len(sitting.form.items))
 
 
 def next_page(sitting: Sitting, form: Form, most: int) -> str:

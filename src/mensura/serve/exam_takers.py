@@ -72,8 +72,7 @@ class TakerPages:
 
     def _refused(self, fault: RefusedError, language: str | None = None, back: str = "/sit") -> HTMLResponse:
         reason = self._exam.translated(language).texts(fault.key, **fault.values)
-        facts = {"reason": reason, "language": language, "back": back}
-        return self._page("exam_refused.html", facts, fault.status)
+        return self._page("exam_refused.html", {"reason": reason, "language": language, "back": back}, fault.status)
 
     async def _find(self, request: Request) -> tuple[Sitting | None, str]:
         code = request.cookies.get(COOKIE, "")
@@ -283,8 +282,7 @@ class TakerPages:
         if sitting.finished is None:
             return _go("/sit")
         completion = await run_in_threadpool(self._store.earned_code, sitting)
-        facts = {"sitting": sitting, "completion": completion, "code": code}
-        return self._left(self._page("exam_done.html", facts))
+        return self._left(self._page("exam_done.html", {"sitting": sitting, "completion": completion, "code": code}))
 
     async def _leave(self, request: Request) -> Response:
         """Let a person stop at a shared device: the code is shown once, and the next person begins afresh."""

@@ -119,8 +119,7 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     steep = fit.slope[0][layout.cols] * expected * (1 - expected)
     information = np.bincount(layout.rows, steep**2, layout.n_subjects)
     own_error = np.minimum(residuals.var() / np.maximum(information, LEAST_INFORMATION), fit.C[0].var())
-    truth = _describe_truth(stream.years, fit.C[0], float(own_error.mean()), start)
-    return NullModel(*truth, layout, fit, residuals)
+    return NullModel(*_describe_truth(stream.years, fit.C[0], float(own_error.mean()), start), layout, fit, residuals)
 
 
 def _describe_truth(
