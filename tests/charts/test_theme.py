@@ -138,6 +138,24 @@ def test_blocked_rectangles_stay_free():
     assert not any(overlap(spot.box, wall) for spot in spots.values() for wall in walls)
 
 
+def test_a_name_at_a_corner_of_its_mark_is_as_far_from_it_at_each_of_the_four():
+    walls = {
+        "beside": (0.0, 196.0, 720.0, 204.0),
+        "over": (0.0, 0.0, 720.0, 193.0),
+        "right": (301.0, 0.0, 720.0, 400.0),
+    }
+
+    def at(*names):
+        spot = placed([(300.0, 200.0, 80.0, LINE)], blocked=[walls[name] for name in names])[0]
+        return spot.anchor, abs(spot.x - 300.0), abs(spot.box[1] + spot.box[3] - 400.0)
+
+    anchor, right, up = at("beside")
+    assert (anchor, up > 0 < right) == ("start", True)
+    assert at("beside", "over") == ("start", right, pytest.approx(up))
+    assert at("beside", "right") == ("end", right, pytest.approx(up))
+    assert at("beside", "right", "over") == ("end", right, pytest.approx(up))
+
+
 def test_a_name_rises_into_the_sky_where_its_neighbourhood_is_taken():
     points = [(300.0, 300.0, 90.0, LINE), (296.0, 282.0, 90.0, LINE), (292.0, 264.0, 90.0, LINE)]
     spots = placed(points, best=range(3))

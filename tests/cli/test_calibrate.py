@@ -33,8 +33,8 @@ def test_contract_of_the_command(files, mensura_command):
 
 def test_wide_demands_and_several_files_of_them(files, mensura_command):
     wide = pl.read_csv(files / "demands.csv").pivot("dimension", index="item", values="level")
-    for name in ("one", "two"):
-        wide.write_csv(files / f"{name}.csv")
+    wide.drop("AT").write_csv(files / "one.csv")
+    wide.select("item", "AT", "VO").write_csv(files / "two.csv")
     run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "one.csv",
                           "--demands", files / "two.csv", "--method", "means", "--json")  # fmt: skip
     assert {row["dimension"]: row["n_items"] for row in json.loads(run.out)["bases"]} == dict.fromkeys(LINES, 15)

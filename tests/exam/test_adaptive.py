@@ -190,6 +190,20 @@ def test_a_model_that_is_asked_again_gets_the_same_items(exam):
     assert len(one.asked) < 2 * SIZE
 
 
+def test_an_attention_check_comes_once_and_anywhere_before_a_sitting_may_end(tmp_path):
+    folder = many_sums(tmp_path / "checked").folder
+    items = pl.read_csv(folder / "items.csv", infer_schema=False).with_columns(check=pl.lit(None, pl.String))
+    look = pl.DataFrame({"item": ["look"], "text": ["Type 7."], "key": ["7"], "scoring": ["number"], "check": ["yes"]})
+    pl.concat([items, look]).write_csv(folder / "items.csv")
+    exam, places = read_exam(folder), []
+    for number in range(1, 61):
+        given: list[str] = []
+        while len(given) < 8 and "look" not in given:
+            given += next_names(exam, number, tuple(given), dict.fromkeys(given, 1.0))
+        places.append(given.index("look"))
+    assert set(places) == set(range(1, exam.settings.adaptive.least_items + 1))
+
+
 def test_harder_items_follow_right_answers(exam):
     difficulty = dict(pl.read_csv(exam.folder / "bank.csv").select("item", "difficulty").iter_rows())
     given = tuple(next_names(exam, 1, (), {}))

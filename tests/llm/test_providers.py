@@ -105,6 +105,8 @@ async def keep_the_contract(make, failures, served, folder):
             await provider.complete(Question(prompt, about={"item": prompt}))
         assert failure.value.trouble is trouble, f"{prompt}: {failure.value.trouble}"
         assert failure.value.message
+        sent = server.log.requests[prompt]
+        assert sent == (failures is FAILURES), f"{prompt}: sent {sent} times; the queue alone tries again"
     await provider.close()
     until = time.monotonic() + 2
     while server.connections and time.monotonic() < until:
