@@ -12,6 +12,7 @@ from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
 from mensura.responses.findings import _largest_factor, say_factor, with_findings
 from mensura.responses.irt.fitting import Effort
+from tests.responses.conftest import draw
 
 
 def test_hopeless_data_are_refused(drawn):
@@ -104,3 +105,16 @@ def test_the_largest_factor_is_everything_where_items_move_together_and_one_part
     assert _largest_factor((signs + 1) / 2, trials, half) == pytest.approx(1 / 4)
     two_pairs = np.column_stack([signs[:, 0], signs[:, 0], signs[:, 1], signs[:, 1]])
     assert _largest_factor((two_pairs + 1) / 2, trials, half) == pytest.approx(1 / 2)
+
+
+@pytest.mark.slow
+def test_the_p_of_an_item_is_uniform_where_the_model_is_true_and_small_where_its_curve_bends():
+    """160 items of four true tables, and one item of another that rises, falls and rises again."""
+    p = np.concatenate([fit_responses(draw(1500, 40, seed=seed).wide).items["fit_p"] for seed in (0, 1, 4, 6)])
+    assert scipy.stats.kstest(p, "uniform").pvalue > 0.01
+    true = draw(1500, 20, seed=2)
+    chance = np.select([true.ability < -1, true.ability < 0.5], [0.2, 0.8], 0.5)
+    bent = (np.random.default_rng(0).random(1500) < chance).astype(int)
+    items = fit_responses(true.wide.with_columns(bent=bent)).items
+    assert items.filter(item="bent")["fit_p"].item() < 1e-4
+    assert items.sort("fit_p")["item"][0] == "bent"

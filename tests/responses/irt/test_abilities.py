@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mensura.responses import fit_responses
 from mensura.responses.irt.abilities import FARTHEST, FINE, estimate, normal_prior
 from mensura.responses.irt.passes import Grid
 
@@ -46,6 +47,21 @@ def test_the_mode_of_a_normal_likelihood_and_a_normal_prior_is_their_weighted_me
     ability, variance = estimate("map", values, information, FINE, normal_prior(FINE, -1.0, 1.0))
     assert ability == pytest.approx([(4 * 2.0 - 1.0) / 5], abs=1e-9)
     assert variance == pytest.approx([1 / 5])
+
+
+def test_the_table_of_a_fit_has_the_weighted_estimate_and_its_error(drawn):
+    """Nine in ten true abilities lie within 1.645 errors of it, high ones too; the error is that of the information."""
+    fit = fit_responses(drawn.wide)
+    wle, error = fit.subjects["wle"].to_numpy(), fit.subjects["se_wle"].to_numpy()
+    inside = np.abs(wle - drawn.ability) < 1.645 * error
+    assert 0.87 < inside.mean() < 0.93
+    assert inside[drawn.ability > 1.5].mean() > 0.82
+    slope, difficulty = (fit.items[name].to_numpy() for name in ("discrimination", "difficulty"))
+    chance = 1 / (1 + np.exp(-slope * (wle[:, None] - difficulty)))
+    middle = np.abs(wle) < 2
+    alone = (slope**2 * chance * (1 - chance)).sum(axis=1) ** -0.5
+    assert error[middle] == pytest.approx(alone[middle], rel=0.03)
+    assert (error >= alone * 0.999).all(), "what is unknown of the items adds to it"
 
 
 def test_information_is_read_between_the_nodes():
