@@ -354,7 +354,7 @@ def test_no_cell_of_the_evidence_is_a_formula_to_a_spreadsheet(report):
         assert cells.equals(neutral_cells(cells)), file.name
 
 
-@pytest.mark.parametrize(("workers", "shares"), [(1, []), (2, [1700]), (4, [734, 734, 732])])
+@pytest.mark.parametrize(("workers", "shares"), [(1, []), (2, [1800]), (4, [734, 734, 732])])
 def test_other_processes_write_most_pages_of_thousands_of_models(monkeypatch, workers, shares):
     """One processor stays free for the report's own process, which writes the other pages and the models left over."""
     monkeypatch.setattr(building, "WORKERS", workers)

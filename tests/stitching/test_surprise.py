@@ -7,8 +7,10 @@ from scipy.stats import norm
 
 from benchmarks.stitch_hard_worlds import simulate as hard_world
 from mensura.stitching import stitch
-from mensura.stitching.layout import levels, straighten
-from mensura.stitching.surprise import mixed_variance
+from mensura.stitching.layout import ScoreLayout, levels, straighten
+from mensura.stitching.pooled import solve_pooled
+from mensura.stitching.surprise import PATIENCE, learn_surprise, mixed_variance
+from mensura.stitching.sweeps import Cells, expect
 
 from .conftest import simulate
 
@@ -47,6 +49,22 @@ def test_few_ordinary_scores_are_called_suspicious(leaked):
     fit = stitch(leaked[1])
     assert fit.suspicious.height <= 0.02 * fit.data.y.size
     assert stitch(leaked[1], method="rosetta").suspicious.height == 0
+
+
+def test_a_score_that_changes_sides_again_and_again_comes_to_rest():
+    """Expected below its score and at it in turn, as in a fit that swings: each further change of its trust is less."""
+    layout = ScoreLayout.of(np.repeat([0, 1], 4), np.tile(np.arange(4), 2))
+    ones = np.ones(8)
+    cells = Cells(layout, 0.5 * ones, np.zeros(4), np.ones(4), 1e-4 * ones, ones, np.ones((2, 1)))
+    fit, trusts = solve_pooled(cells, 1, max_iterations=1, surprise=False), []
+    at = expect(cells, fit)
+    for sweep in range(8 * PATIENCE):
+        expected = at._replace(f=cells.y - (0.3 if sweep % 2 else 0.0))
+        fit = learn_surprise(cells, fit, expected, 1e-4 * ones)
+        trusts.append(fit.surprise.trust[0])
+    changes = np.abs(np.diff(trusts))
+    assert changes[: PATIENCE - 1].min() > 0.1
+    assert changes[-1] < 1e-6
 
 
 def test_the_interval_of_a_mixture_leaves_a_tenth_outside():

@@ -16,7 +16,7 @@ _LOOKS = (
     r" (?:fill|stroke|opacity|(?:fill|stroke)-opacity|stroke-(?:width|dasharray|linejoin|linecap)|paint-order"
     r'|text-anchor|font-(?:size|weight|style))="[^"]*"'
 )
-_LOOK = re.compile(_LOOKS)
+_LOOK = re.compile(f"({_LOOKS})")
 _TWO_LOOKS = re.compile(
     rf"<(?:svg|g|path|text|tspan|rect|circle|use)\b(?:(?:[^> ]++|(?!{_LOOKS}) )*+{_LOOKS}){{2}}[^>]*?(?=/?>)"
 )
@@ -30,17 +30,18 @@ _PLACE = re.compile(r' transform="[^"]*"')
 _SIGN = re.compile(r'<path class="sign" transform="translate\(([-\d.]+),([-\d.]+)\)" d="([^"]*)"')
 _LINE = re.compile(r'<line x1="([-\d.]+)" y1="([-\d.]+)" x2="([-\d.]+)" y2="([-\d.]+)"')
 _ROUND = re.compile(r'( (?:[xyrd]|c[xy]|width|height|transform)="[^"]*?\d\.0(?!\d)[^"]*)')
+_POINT = re.compile(r"(?<=\d)\.0(?!\d)")
 _TABLE = re.compile(r'<table\b(?! class="[^"]*ranking)' + _WITHIN.format("table") + "</table>")
-_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-_CELL = re.compile(r'<t[dh]\b[^>]*?(?: data-label="([^"]*)"[^>]*)?>')
+_ROW = re.compile(r"<tr\b" + _WITHIN.format("tr") + "</tr>")
+_CELL = re.compile(r'<t[dh]\b(?:[^> ]++|(?! data-label=") )*+(?: data-label="([^"]*)"[^>]*+)?>')
 _LABEL = re.compile(r' data-label="([^"]*)"')
 _OTHERS = re.compile(r'<path d="((?:M[^Mm"]+m[^M"]+z){2,})"([^>]*)/>')
 _OTHER = re.compile(r"M([-\d.]+),([-\d.]+)(m[^M]+)")
 _SUBJECT = re.compile(r'(<a\b[^>]* href="[^"]*models/([^"/]+)\.html"[^>]*?) data-subject="\2"')
 _PROVIDER = re.compile(r'( data-subject="[^"]*"| href="[^"]*") data-provider="[^"]*"')
 _WORD = re.compile(
-    r" ([xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
-    r"""|title|width|height|target|aria-hidden)="([^\s"'=<>`&]+)"(?=[ >])"""
+    r" (?:[xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
+    r"""|title|width|height|target|aria-hidden)="[^\s"'=<>`&]+"(?=[ >])"""
 )
 """An attribute whose value is one word, which needs no quotes."""
 _LINK = re.compile(r"""(<(?:a|use)\b[^>]*? href=)"([^\s"'=<>`&]+)"(?=[ >])""")
@@ -69,7 +70,10 @@ class Compact:
         self._shown: dict[tuple[str, ...], dict[str, str]] = {}
 
     def page(self, text: str, root: str) -> str:
-        """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report."""
+        """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report.
+
+        Functions write what replaces a match, since a template that names groups takes several times as long.
+        """
         shapes: dict[str, str] = {}
 
         def shape(match: re.Match[str]) -> str:
@@ -83,12 +87,12 @@ class Compact:
         text = _SHARED.sub(lambda match: self._picture(match, root), text)
         text = _TWINS.sub(_twin, text)
         text = _SIGN.sub(lambda match: f'<use class="sign" {shape(match)}', _OTHERS.sub(others, text))
-        text = _SUBJECT.sub(r"\1", _LINE.sub(_path, text))
+        text = _SUBJECT.sub(lambda match: match[1], _LINE.sub(_path, text))
         if "static/charts.js" not in text:  # nothing on the page chooses makers
-            text = _PROVIDER.sub(r"\1", text)
+            text = _PROVIDER.sub(lambda match: match[1], text)
         text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", self._part, self._looks), text))
-        text = _DIRECTION.sub(r"\1", _TABLE.sub(self._table, text))
-        text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(_unquoted, text)))
+        text = _DIRECTION.sub(lambda match: match[1], _TABLE.sub(self._table, text))
+        text = _END.sub("", _LINK.sub(lambda match: match[1] + match[2], _WORD.sub(_unquoted, text)))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
             text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
@@ -129,7 +133,7 @@ class Compact:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    return f" {match[1]}={match[2]}"
+    return match[0].replace('"', "")
 
 
 def _twin(match: re.Match[str]) -> str:
@@ -157,8 +161,9 @@ def compact_drawing(svg: str) -> str:
 
 def _look(match: re.Match[str], attribute: str, prefix: str, looks: dict[str, int]) -> str:
     """Return an element whose look stands elsewhere; an attribute names which of the looks it is."""
-    look = "".join(sorted(_LOOK.findall(match[0])))
-    return f'{_LOOK.sub("", match[0])} {attribute}="{prefix}{looks.setdefault(look, len(looks))}"'
+    parts = _LOOK.split(match[0])
+    place = looks.setdefault("".join(sorted(parts[1::2])), len(looks))
+    return f'{"".join(parts[::2])} {attribute}="{prefix}{place}"'
 
 
 def _rule(look: str) -> str:
@@ -166,7 +171,7 @@ def _rule(look: str) -> str:
 
 
 def _whole(match: re.Match[str]) -> str:
-    return re.sub(r"(\d)\.0(?!\d)", r"\1", match[1])
+    return _POINT.sub("", match[1])
 
 
 def _path(match: re.Match[str]) -> str:

@@ -38,7 +38,7 @@ from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
-FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1700
+FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1800
 """Models below which no other process writes their pages, how many are worth a process of their own, and how many one
 writes at most: this process, done with all other pages, writes the rest."""
 NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
@@ -155,7 +155,9 @@ def build_report(
         if advance is not None:
             for _ in chain(*(listed for listed, *_ in others)):
                 advance()
-        _write_feeds(editions, writer.write_shared(others), stage, address, day)
+        write(editing.atom_feed(editions, address, day), stage, "feed.xml")
+        write(editing.sitemap(writer.write_shared(others), address, day), stage, "sitemap.xml")
+        write(editing.editions_json(editions), stage, "data", editing.FILE)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
         write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")
     headline = study.ranked.select(HEADLINE)
@@ -247,12 +249,6 @@ def _write_tables(study: Study, out: Path, address: str, day: date) -> None:
     described = Description("Mensura evidence", about, day, __version__, url)
     for name, text in describe_folder(out / "data", described).items():
         write(text, out, "data", name)
-
-
-def _write_feeds(editions: list[editing.Edition], listed: list[str], out: Path, address: str, day: date) -> None:
-    write(editing.atom_feed(editions, address, day), out, "feed.xml")
-    write(editing.sitemap(listed, address, day), out, "sitemap.xml")
-    write(editing.editions_json(editions), out, "data", editing.FILE)
 
 
 def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:

@@ -36,12 +36,15 @@ LEAST_TRUST = 0.1
 NEWTON_STEPS = 8
 STEP = 0.5
 """Part of the way that each update goes, so that scores that change sides do not swing."""
+SHORTENED, PATIENCE = 0.7, 8
+"""Factor on the step of a score at each change of direction, and how many changes leave its step as it is."""
 
 
 def unsurprised(layout: ScoreLayout) -> Surprise:
     """Begin with scores that are all ordinary."""
     n = layout.n_scores
-    return Surprise(np.zeros(n), np.ones(n), np.full(layout.n_subjects, FIRST_SHARE), FIRST_SPREAD)
+    share = np.full(layout.n_subjects, FIRST_SHARE)
+    return Surprise(np.zeros(n), np.ones(n), share, FIRST_SPREAD, np.zeros(n), np.zeros(n))
 
 
 def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> Pooled:
@@ -62,7 +65,10 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
     chance = np.where(off > 0, chance, 0.0)
     squared = chance * ((off * spread / wide) ** 2 + spread * plain / wide)
     trust = 1 - chance + chance * noise / (noise + spread)
-    chance, trust = (old + STEP * (new - old) for old, new in ((before.chance, chance), (before.trust, trust)))
+    change = trust - before.trust
+    turns = before.turns + (change * before.change < 0)
+    step = STEP * SHORTENED ** np.maximum(turns - PATIENCE, 0)
+    chance, trust = before.chance + step * (chance - before.chance), before.trust + step * change
     counted = cells.weights * chance
     total = PRIOR_SCORES * FIRST_SHARE + counted.sum()
     common = total / (PRIOR_SCORES + cells.weights.sum())
@@ -70,7 +76,7 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
     scores = np.bincount(layout.rows, cells.weights, layout.n_subjects)
     share = np.minimum((OWN_SCORES * common + own) / (OWN_SCORES + scores), MOST_SHARE)
     spread = max((PRIOR_SCORES * FIRST_SHARE * FIRST_SPREAD + float(cells.weights @ squared)) / total, SMALLEST_SPREAD)
-    return replace(fit, surprise=Surprise(chance, trust, share, spread))
+    return replace(fit, surprise=Surprise(chance, trust, share, spread, change, turns))
 
 
 def unsure_which(cells: Cells, fit: Pooled) -> Pooled:

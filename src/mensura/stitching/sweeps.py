@@ -57,15 +57,18 @@ class Surprise(NamedTuple):
 
     ``chance`` (scores,) is the probability of that for each score, ``trust`` (scores,) the factor on its precision,
     ``share`` (subjects,) the share of such scores of each subject, and ``spread`` their variance in logits.
+    ``change`` (scores,) is the last change of ``trust``, and ``turns`` (scores,) how often its direction changed.
     """
 
     chance: Floats
     trust: Floats
     share: Floats
     spread: float
+    change: Floats
+    turns: Floats
 
 
-NO_SURPRISE = Surprise(np.zeros(1), np.ones(1), np.zeros(1), 0.0)
+NO_SURPRISE = Surprise(np.zeros(1), np.ones(1), np.zeros(1), 0.0, np.zeros(1), np.zeros(1))
 """Every score is ordinary and counts in full."""
 
 

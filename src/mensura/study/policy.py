@@ -181,6 +181,11 @@ class PlainRows:
         return [row for row in self.by_iq if row["rank"] is not None]
 
     @cached_property
+    def ranked_iqs(self) -> list[float]:
+        """The IQs of the models that are ranked, before rounding, highest first."""
+        return [row["exact_iq"] for row in self.ranked_rows]
+
+    @cached_property
     def beyond_guessing(self) -> set[str]:
         """The models with a score that guessing does not explain."""
         return set(beyond_guessing(self.study.evidence)["subject"])

@@ -157,13 +157,14 @@ def find_neighbours(study: Study, subject: str) -> Rows:
     if own["iq"] is None:
         return Rows(columns, [])
     ranked = study.rows.ranked_rows
-    above = len(list(takewhile(lambda row: row is not own and row["exact_iq"] >= own["exact_iq"], ranked)))
+    higher = bisect_left(ranked, -own["exact_iq"], key=lambda row: -row["exact_iq"])
+    equal = takewhile(lambda row: row is not own and row["exact_iq"] == own["exact_iq"], ranked[higher:])
+    above = higher + len(list(equal))
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
     guesses = subject not in study.rows.beyond_guessing
     chances = [None if guesses or row is own else study.iq.drawn.ahead(subject, row["subject"]) for row in near]
-    rows = [{**row, "chance_above": chance} for row, chance in zip(near, chances, strict=True)]
-    return Rows(columns, [{name: row[name] for name in columns} for row in rows])
+    return Rows(columns, [{**row, "chance_above": chance} for row, chance in zip(near, chances, strict=True)])
 
 
 def find_people(study: Study, subject: str) -> Rows:
@@ -197,8 +198,7 @@ def find_prices(study: Study, subject: str) -> Rows:
     near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
     if own["rank"] is None:
         near = sorted([*near, own], key=gap)
-    near = sorted(near, key=lambda row: (row["sticker_price"] is None, row["sticker_price"] or 0.0))
-    return Rows(columns, [{name: row[name] for name in columns} for row in near])
+    return Rows(columns, sorted(near, key=lambda row: (row["sticker_price"] is None, row["sticker_price"] or 0.0)))
 
 
 def find_next(study: Study, subject: str) -> Rows:

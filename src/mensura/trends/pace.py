@@ -307,11 +307,10 @@ def simulate_frontier(
     heights, slopes = drawn.level, drawn.pace
     best = np.full(FUTURES, values.max())
     if draws is not None:
-        picked = draws[rng.integers(0, draws.shape[0], FUTURES)]
-        shift = picked[:, recent] - y
-        heights = heights + shift.mean(axis=1)
-        slopes = slopes + shift @ (t - line.center) / line.spread
-        best = picked[:, int(np.argmax(values))]
+        picked, shift = rng.integers(0, draws.shape[0], FUTURES), draws[:, recent] - y
+        heights = heights + shift.mean(axis=1)[picked]
+        slopes = slopes + (shift @ (t - line.center) / line.spread)[picked]
+        best = draws[picked, int(np.argmax(values))]
     counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
     seasons = now + np.arange(int(np.ceil(span / SEASON)) + 1) * SEASON
     shocks, growth = drawn.shocks(seasons, rng), draw_growth(years, values, rng)

@@ -42,14 +42,13 @@ def test_groups_are_counted_by_whether_they_were_passed():
 
 def priced(**prices):
     """Models near one another by their list prices, cheapest first."""
-    rows = [{"subject": name, "sticker_price": price, "iq": 120} for name, price in prices.items()]
-    names = {name: {"name": name.title(), "measured": 1, "inherited": 2, "estimated": 3} for name in prices}
-    return SimpleNamespace(rows=SimpleNamespace(by_subject=names)), rows
+    return [
+        {"subject": name, "name": name.title(), "sticker_price": price, "iq": 120} for name, price in prices.items()
+    ]
 
 
 def said_of(iq=120, **prices):
-    study, rows = priced(**prices)
-    return price_said(study, rows, {"subject": "mine", "iq": iq, "sticker_price": prices["mine"]})
+    return price_said(priced(**prices), {"subject": "mine", "iq": iq, "sticker_price": prices["mine"]})
 
 
 def test_a_price_is_said_among_models_of_about_the_same_level():
@@ -67,8 +66,7 @@ def test_a_price_is_said_among_models_of_about_the_same_level():
 
 
 def test_five_prices_are_listed_each_with_its_page():
-    study, rows = priced(**{f"m{place}": 1.0 + place for place in range(7)}, free=None)
-    listed = price_rows(study, rows)
+    listed = price_rows(priced(**{f"m{place}": 1.0 + place for place in range(7)}, free=None))
     assert [row["name"] for row in listed] == ["M0", "M1", "M2", "M3", "M4"]
     assert listed[0]["iq_href"] == "models/m0.html#derivation"
     assert listed[0]["sticker_price_href"] == listed[0]["effective_cost_href"] == "models/m0.html#cost"

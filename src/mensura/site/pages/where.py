@@ -5,7 +5,6 @@ from typing import Any
 from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.evidence.passing import SURELY, verdict_of
-from mensura.iq import COUNTS
 from mensura.site.pictures.standing import people_rows
 from mensura.study.standing import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 from mensura.study.study import Study
@@ -26,8 +25,8 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
         "neighbours": _neighbours(study, subject),
         "people": people_rows(study, subject),
         "people_said": people_said(tested),
-        "price_said": price_said(study, priced, row),
-        "prices": price_rows(study, priced),
+        "price_said": price_said(priced, row),
+        "prices": price_rows(priced),
         "next_said": next_said(telling, row),
         "next": telling[:_NEXT],
         "charted_said": charted_sentence(study, row),
@@ -35,11 +34,9 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
-    facts = ("name", "rank", *(name for name in COUNTS if name != "measured"))
     return [
         {
             **row,
-            **{name: study.rows.by_subject[row["subject"]][name] for name in facts},
             "itself": row["subject"] == subject,
             "iq_range": show_range(row["iq_low"], row["iq_high"], "iq"),
             "chance": "this model" if row["chance_above"] is None else show(row["chance_above"], "chance"),
@@ -77,7 +74,7 @@ def _counted(rows: list[dict[str, Any]], words: str) -> str:
     return "; ".join([first, *filter(None, rest)]) + "."
 
 
-def price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:
+def price_said(near: list[dict[str, Any]], row: dict[str, Any]) -> str:
     """Say what the model costs among models of about its level, cheapest first, by list price."""
     if row["iq"] is None:
         return "Without an IQ it has no level to compare prices at."
@@ -90,32 +87,22 @@ def price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) ->
         return f"It lists at {own}; no other ranked model {level} has a price."
     cheaper = [one for one in others if one["sticker_price"] < row["sticker_price"]]
     if len(others) == 1:
-        other = f"the one other model {level}, {study.rows.by_subject[others[0]['subject']]['name']}"
+        other = f"the one other model {level}, {others[0]['name']}"
         return f"At {own}; {other}, lists at {dollars(others[0]['sticker_price'])}."
     if not cheaper:
         return f"At {own}, none of the {len(others)} others {level} is cheaper."
-    least = cheaper[0]
     return (
         f"At {own}, {len(cheaper)} of the {len(others)} others {level} list cheaper; the cheapest is "
-        f"{study.rows.by_subject[least['subject']]['name']} at {dollars(least['sticker_price'])}."
+        f"{cheaper[0]['name']} at {dollars(cheaper[0]['sticker_price'])}."
     )
 
 
-def price_rows(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def price_rows(near: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the models near one another that have a price, with their pages."""
-    facts = ("name", *COUNTS)
     priced = [row for row in near if row["sticker_price"] is not None][:_PRICES]
     pages = ((row, f"models/{slug(row['subject'])}.html") for row in priced)
-    return [
-        {
-            **row,
-            **{name: study.rows.by_subject[row["subject"]][name] for name in facts},
-            "iq_href": f"{page}#derivation",
-            "sticker_price_href": f"{page}#cost",
-            "effective_cost_href": f"{page}#cost",
-        }
-        for row, page in pages
-    ]
+    costs = "sticker_price_href", "effective_cost_href"
+    return [row | {"iq_href": f"{page}#derivation"} | dict.fromkeys(costs, f"{page}#cost") for row, page in pages]
 
 
 def next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:

@@ -23,7 +23,9 @@ _SHARES = ("percent", "fraction")
 
 def among_people(study: Study, row: dict[str, Any]) -> Figure:
     """Return the bell of people with one model's mark."""
-    others = [one["exact_iq"] for one in study.rows.ranked_rows if one["subject"] != row["subject"]]
+    others = study.rows.ranked_iqs.copy()
+    if row["rank"] is not None:
+        others.remove(row["exact_iq"])
     drawing = draw_among(iq_mark(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people.")
     return worded("among-", drawing, of=slug(row["subject"]))
 
