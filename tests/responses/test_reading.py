@@ -125,6 +125,11 @@ def test_a_matrix_without_names_has_a_subject_per_row(tmp_path):
         assert (4, "no column names them: each row is one, by its number") in table.log.select("count", "rule").rows()
 
 
+def test_outcomes_may_be_truth_values_and_an_item_nobody_took_is_missing():
+    table = read_responses({"subject": ["a", "b"], "q1": [True, False], "q2": [True, None], "q3": [None, None]})
+    assert table.items.select("item", "n", "rate").rows() == [("q1", 2, 0.5), ("q2", 1, 1.0)]
+
+
 def test_row_1_of_two_sources_is_not_one_subject(tmp_path):
     right = np.array([[1, 0], [0, 1], [1, 1]])
     with pytest.raises(MensuraError, match="no column says who answered, nor in responses"):

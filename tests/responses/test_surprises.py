@@ -56,9 +56,13 @@ def test_answers_drawn_by_lot_follow_no_ability():
     assert found["fit_z"][0] < -3
 
 
-def test_a_rate_beyond_one_is_refused():
-    with pytest.raises(MensuraError, match="between 0 and 1"):
-        find_surprises(draw(20, 5).wide, rate=5)
+def test_a_higher_rate_lists_more_and_one_beyond_one_is_refused():
+    honest = repeated(draw(80, 60, seed=4), 5)
+    few, many = (find_surprises(honest, rate=rate).answers for rate in (0.05, 0.9))
+    assert few.height < many.height and (many["q"] < 0.9).all()
+    for rate in (0.0, 1.0, 5):
+        with pytest.raises(MensuraError, match="between 0 and 1"):
+            find_surprises(honest, rate=rate)
 
 
 @pytest.mark.parametrize("model", ["graded", "partial-credit"])
