@@ -56,13 +56,17 @@ def test_answers_drawn_by_lot_follow_no_ability():
     assert found["fit_z"][0] < -3
 
 
-def test_a_higher_rate_lists_more_and_one_beyond_one_is_refused():
-    honest = repeated(draw(80, 60, seed=4), 5)
-    few, many = (find_surprises(honest, rate=rate).answers for rate in (0.05, 0.9))
-    assert few.height < many.height and (many["q"] < 0.9).all()
+def test_a_rate_is_a_share_and_a_higher_one_lists_no_less():
+    truth = draw(60, 80, seed=3)
+    weak = np.argsort(truth.ability)[10]
+    hard = np.argsort(truth.ability[weak] * truth.slope + truth.intercept)[:8]
+    table = repeated(truth, 8, leaked=hard, leaks_to=f"s{weak}")
+    few, many = (find_surprises(table, rate=rate).answers for rate in (1e-3, 0.9))
+    assert 0 < few.height < many.height
+    assert few["q"].max() < 1e-3 < many["q"].max() < 0.9
     for rate in (0.0, 1.0, 5):
         with pytest.raises(MensuraError, match="between 0 and 1"):
-            find_surprises(honest, rate=rate)
+            find_surprises(table, rate=rate)
 
 
 @pytest.mark.parametrize("model", ["graded", "partial-credit"])
