@@ -38,8 +38,7 @@ def shown_depth(depth: Floats, floor: Floats) -> tuple[Floats, Floats]:
 
 def plain_depth(rate: Floats, floor: Floats) -> Floats:
     """Return η of a rate without error; a rate at or near its floor is read as a tenth above it."""
-    above = np.maximum((rate - floor) / (1.0 - floor), 0.1 * rate)
-    return np.asarray(-np.log10(above))
+    return np.asarray(-np.log10(np.maximum((rate - floor) / (1.0 - floor), 0.1 * rate)))
 
 
 LEAST_ERROR = 0.005

@@ -192,8 +192,7 @@ class ScoredCase:
 
     def metrics(self) -> dict[str, float]:
         """Return the metrics over hidden items, per draw, averaged over the draws."""
-        truth = np.broadcast_to(self.case.truth, self.hidden.shape)
-        parts = (self.rate, truth, self.low, self.high)
+        parts = (self.rate, np.broadcast_to(self.case.truth, self.hidden.shape), self.low, self.high)
         if np.isfinite(self.rate[self.hidden]).all():
             metrics = agreement(*(part[self.hidden].reshape(len(self.hidden), -1) for part in parts))
             return {name: _mean_of(values) for name, values in metrics.items()}

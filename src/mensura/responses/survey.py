@@ -84,7 +84,7 @@ def cluster_scores(scores: Iterable[Floats], clusters: NDArray[np.int64]) -> Flo
 def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters)."""
     posterior = shard_posteriors(space, shard, NodeTables(space, p, grid))
-    scores = score_means(p, grid, shard)(slice(None), space.get(posterior.weights))
+    scores = score_means(p, grid, shard)(slice(None))(space.get(posterior.weights))
     return scores if shard.weights is None else scores * dense(shard.weights)[:, None]
 
 

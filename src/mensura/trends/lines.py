@@ -150,8 +150,7 @@ def find_frontier(capabilities: Any = None) -> pl.DataFrame:  # noqa: ANN401
 
 def is_record(years: Floats, values: Floats) -> Mask:
     """Mark the values no smaller than any value up to and including their own day (``years`` sorted)."""
-    last_of_day = np.searchsorted(years, years, side="right") - 1
-    return np.asarray(values >= np.maximum.accumulate(values)[last_of_day])
+    return np.asarray(values >= np.maximum.accumulate(values)[np.searchsorted(years, years, side="right") - 1])
 
 
 def frontier_line(capabilities: Any = None) -> TrendLine:  # noqa: ANN401

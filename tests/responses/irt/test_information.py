@@ -83,8 +83,8 @@ def test_covariances_of_scores_are_those_of_a_sum_over_all_nodes():
     curves = 1.0 / (1.0 + np.exp(-np.array([0.5, 1.5, 2.5]) * (nodes[:, None] - [-1.0, 0.0, 2.0])))
     given = rng.uniform(0.2, 3.0, (700, 1))
 
-    def scores_of(rows, table, live):
-        return table @ curves[live]
+    def scores_of(rows, live):
+        return lambda table: table @ curves[live]
 
     square = score_moments(weights, nodes, given, scores_of)
     off = curves - (weights @ curves)[:, None, :]
@@ -95,8 +95,8 @@ def test_covariances_of_scores_are_those_of_a_sum_over_all_nodes():
 def test_a_subject_whose_ability_is_certain_leaves_no_covariance():
     nodes, weights = np.linspace(-5.0, 5.0, 51), np.eye(51)[[20, 30]]
 
-    def scores_of(rows, table, live):
-        return table @ nodes[live, None]
+    def scores_of(rows, live):
+        return lambda table: table @ nodes[live, None]
 
     square = score_moments(weights, nodes, np.ones((2, 1)), scores_of)
     assert square == pytest.approx(0.0, abs=1e-9)

@@ -4,7 +4,7 @@ The passes are those of right answers: counts of categories (subjects × items a
 chances by node. Steps and errors are those of :mod:`.information`, curves those of :mod:`.category_curves`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -222,7 +222,7 @@ def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: C
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters of items and groups)."""
     each = _posterior_scores(space, shards, fitted.parameters, fitted.grid)
     scores = [
-        scores_of(slice(None), weights) * shard.given for shard, (weights, scores_of) in zip(shards, each, strict=True)
+        scores_of(slice(None))(weights) * shard.given for shard, (weights, scores_of) in zip(shards, each, strict=True)
     ]
     return np.concatenate(scores)[:, _item_by_item(fitted.parameters)]
 
@@ -247,13 +247,18 @@ def _posterior_scores(
         of_groups = louis.group_scores(p, grid, shard.group).T.astype(np.float32)
 
         def scores_of(
-            rows: Any, table: Floats, live: slice = slice(None), kinds: Array = kinds, of_groups: Array = of_groups
-        ) -> Floats:
-            own, items = kinds[:, rows], np.zeros((by.shape[1], len(table), by.shape[3]), dtype=table.dtype)
-            for kind, parameter in pairs:
-                sums = table @ by[kind, parameter, live]
-                sums *= own[kind]
-                items[parameter] += sums
-            return np.concatenate([*items, table @ of_groups[live]], axis=1)
+            rows: Any, live: slice = slice(None), kinds: Array = kinds, of_groups: Array = of_groups
+        ) -> Callable[[Floats], Floats]:
+            return partial(_sum_scores, pairs, by[:, :, live], kinds[:, rows], of_groups[live])
 
         yield weights, scores_of
+
+
+def _sum_scores(pairs: list[list[int]], by: Array, kinds: Array, of_groups: Array, table: Floats) -> Floats:
+    """Return scores, summed over nodes with the weights ``table`` (subjects × parameters of items and groups)."""
+    items = np.zeros((by.shape[1], len(table), by.shape[3]), dtype=table.dtype)
+    for kind, parameter in pairs:
+        sums = table @ by[kind, parameter]
+        sums *= kinds[kind]
+        items[parameter] += sums
+    return np.concatenate([*items, table @ of_groups], axis=1)

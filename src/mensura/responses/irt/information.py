@@ -275,8 +275,8 @@ def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Fl
     return (whole + whole.T) / 2.0
 
 
-ScoresOf = Callable[..., Floats]
-"""What sums the scores of some subjects over nodes with weights (subjects × parameters); the last: which nodes."""
+ScoresOf = Callable[..., Callable[[Floats], Floats]]
+"""Of some subjects and nodes: what sums scores over nodes with weights (subjects × parameters)."""
 
 
 def score_moments(weights: Floats, nodes: Floats, given: Floats, scores_of: ScoresOf) -> Floats:
@@ -293,8 +293,9 @@ def score_moments(weights: Floats, nodes: Floats, given: Floats, scores_of: Scor
         rows, own = order[start : start + _ROWS], np.zeros(())  # alike, so that few nodes have weight
         places = np.flatnonzero(np.abs(weights[rows]).max(axis=0) > _NO_WEIGHT)
         live = slice(places[0], places[-1] + 1)
+        sum_scores = scores_of(rows, live)
         for table in _polynomials(weights[rows, live], nodes[live]):
-            shares = scores_of(rows, roots[rows] * table, live)
+            shares = sum_scores(roots[rows] * table)
             more = shares.T @ shares
             own = own + more
             if np.mean(np.diag(more) / np.maximum(np.diag(own), _FLOOR)) < _NO_MORE:
@@ -326,10 +327,14 @@ def score_means(p: irt_model.Parameters, grid: Grid, shard: Shard) -> ScoresOf:
     taken = None if shard.trials is None else np.repeat(dense(shard.trials).astype(np.float64), p.of_item, axis=1)
     of_groups = group_scores(p, grid, shard.group).T
 
-    def scores_of(rows: Any, table: Floats, live: slice = slice(None)) -> Floats:
-        asked = 1.0 if taken is None else taken[rows]
-        items = right[rows] * (table @ of_right[live]) - asked * (table @ of_taken[live])
-        return np.concatenate([items, table @ of_groups[live]], axis=1)
+    def scores_of(rows: Any, live: slice = slice(None)) -> Callable[[Floats], Floats]:
+        own, asked = right[rows], 1.0 if taken is None else taken[rows]
+
+        def sum_scores(table: Floats) -> Floats:
+            items = own * (table @ of_right[live]) - asked * (table @ of_taken[live])
+            return np.concatenate([items, table @ of_groups[live]], axis=1)
+
+        return sum_scores
 
     return scores_of
 
