@@ -200,7 +200,8 @@ def policy(
         if model is None:
             raise MensuraError("model: --set needs a model, or chart_rules")
         edit = book.policy_edit(model, dict(map(_pair, settings)), reason=reason)
-        console.print(f"entry {book.apply(edit, **signed(by)).entry}: {'; '.join(map(str, edit.changes))}")
+        version = book.apply(edit, **signed(by))
+        console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}")
         return
     evidence = book.evidence()
     table = book.policy()

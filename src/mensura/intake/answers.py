@@ -137,7 +137,7 @@ def read_answers(
     ----------
     source
         A file (any table that :func:`read_noted` reads, or an evaluation log), a folder or an address of Parquet
-        files, or a table of any library.
+        files, a table of any library, or a NumPy matrix. A table of items alone has one subject per row, by its number.
     subject
         Whose samples a log holds that does not say so itself.
     by

@@ -42,9 +42,8 @@ SHORTENED, PATIENCE = 0.7, 8
 
 def unsurprised(layout: ScoreLayout) -> Surprise:
     """Begin with scores that are all ordinary."""
-    n = layout.n_scores
-    share = np.full(layout.n_subjects, FIRST_SHARE)
-    return Surprise(np.zeros(n), np.ones(n), share, FIRST_SPREAD, np.zeros(n), np.zeros(n))
+    none, share = np.zeros(layout.n_scores), np.full(layout.n_subjects, FIRST_SHARE)
+    return Surprise(none, none + 1.0, share, FIRST_SPREAD, none, none)
 
 
 def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> Pooled:

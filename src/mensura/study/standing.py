@@ -34,7 +34,10 @@ _STANDING = [
 
 
 class Rows(NamedTuple):
-    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows."""
+    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows.
+
+    A row may hold more than the columns of the table: pages read the rest from it.
+    """
 
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
