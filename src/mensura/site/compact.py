@@ -40,8 +40,8 @@ _OTHER = re.compile(r"M([-\d.]+),([-\d.]+)(m[^M]+)")
 _SUBJECT = re.compile(r'(<a\b[^>]* href="[^"]*models/([^"/]+)\.html"[^>]*?) data-subject="\2"')
 _PROVIDER = re.compile(r'( data-subject="[^"]*"| href="[^"]*") data-provider="[^"]*"')
 _WORD = re.compile(
-    r" (?:[xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
-    r"""|title|width|height|target|aria-hidden)="[^\s"'=<>`&]+"(?=[ >])"""
+    r"( (?:[xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
+    r"""|title|width|height|target|aria-hidden)=)"([^\s"'=<>`&]+)"(?=[ >])"""
 )
 """An attribute whose value is one word, which needs no quotes."""
 _LINK = re.compile(r"""(<(?:a|use)\b[^>]*? href=)"([^\s"'=<>`&]+)"(?=[ >])""")
@@ -70,10 +70,7 @@ class Compact:
         self._shown: dict[tuple[str, ...], dict[str, str]] = {}
 
     def page(self, text: str, root: str) -> str:
-        """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report.
-
-        Functions write what replaces a match, since a template that names groups takes several times as long.
-        """
+        """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report."""
         shapes: dict[str, str] = {}
 
         def shape(match: re.Match[str]) -> str:
@@ -89,10 +86,10 @@ class Compact:
         text = _SIGN.sub(lambda match: f'<use class="sign" {shape(match)}', _OTHERS.sub(others, text))
         text = _SUBJECT.sub(lambda match: match[1], _LINE.sub(_path, text))
         if "static/charts.js" not in text:  # nothing on the page chooses makers
-            text = _PROVIDER.sub(lambda match: match[1], text)
+            text = _keep_groups(_PROVIDER, text)
         text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", self._part, self._looks), text))
-        text = _DIRECTION.sub(lambda match: match[1], _TABLE.sub(self._table, text))
-        text = _END.sub("", _LINK.sub(lambda match: match[1] + match[2], _WORD.sub(_unquoted, text)))
+        text = _keep_groups(_DIRECTION, _TABLE.sub(self._table, text))
+        text = _END.sub("", _keep_groups(_LINK, _keep_groups(_WORD, text)))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
             text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
@@ -132,8 +129,9 @@ class Compact:
         return "".join(f'<image class="in-{name}" href="{root}{file}" {size}/>' for name, file in images)
 
 
-def _unquoted(match: re.Match[str]) -> str:
-    return match[0].replace('"', "")
+def _keep_groups(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text with only the groups of each match: many times faster than a template that names them."""
+    return "".join(pattern.split(text))
 
 
 def _twin(match: re.Match[str]) -> str:
@@ -148,7 +146,7 @@ def _twin(match: re.Match[str]) -> str:
 
 def compact_inline(svg: str) -> str:
     """Return a drawing that a script puts into a page."""
-    return _WORD.sub(_unquoted, _ROUND.sub(_whole, _LINE.sub(_path, svg)))
+    return _keep_groups(_WORD, _ROUND.sub(_whole, _LINE.sub(_path, svg)))
 
 
 def compact_drawing(svg: str) -> str:

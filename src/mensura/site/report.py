@@ -38,9 +38,8 @@ from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
-FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1800
-"""Models below which no other process writes their pages, how many are worth a process of their own, and how many one
-writes at most: this process, done with all other pages, writes the rest."""
+FEW_MODELS, MODELS_AT_ONCE = 50, 200
+"""Models below which no other process writes their pages, and how many are worth a process of their own."""
 NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
 """Pages that every report has once and that have a picture for shared links."""
 HEADLINE = (
@@ -175,7 +174,7 @@ def _shares(study: Study) -> list[tuple[slice, int, str]]:
     if WORKERS == 1 or count < FEW_MODELS:
         return []
     others = min(WORKERS - 1, -(-count // MODELS_AT_ONCE))
-    step = min(-(-count // others), MOST_MODELS)
+    step = -(-count // others)
     cards = MOST_CARDS - NAMED_CARDS
     return [(slice(at, at + step), 0 if at else cards, "abc"[at // step]) for at in range(0, count, step)][:others]
 
