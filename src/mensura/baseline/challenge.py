@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import spearmanr
 
 from mensura.baseline.kinds import PEOPLE_KINDS, kind_of_people
 from mensura.baseline.recordings import read_anchors, read_estimates
+from mensura.core.arrays import rank_correlation
 from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
@@ -187,12 +187,11 @@ def _scored(table: pl.DataFrame) -> tuple[float, float | None, float, float]:
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
     ranks = []
     for _, part in table.group_by("population"):
-        if part["rate"].n_unique() > 1 and part["rate_estimated"].n_unique() > 1:
-            ranks.append(float(spearmanr(part["rate"], part["rate_estimated"]).statistic))
+        ranks.append(float(rank_correlation(part["rate"].to_numpy(), part["rate_estimated"].to_numpy())))
     coverage = float(np.mean((truth >= low) & (truth <= high)))
     return (
         float(np.abs(truth - guess).mean()),
-        float(np.mean(ranks)) if ranks else None,
+        None if np.isnan(ranks).all() else float(np.nanmean(ranks)),
         coverage,
         float((high - low).mean()),
     )

@@ -20,7 +20,7 @@ from mensura.calibration.depths import shown_depth
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
 from mensura.calibration.items import RatedItems, published_groups
 from mensura.calibration.result import RULER_COLUMNS
-from mensura.core.arrays import Floats, just_below
+from mensura.core.arrays import Floats, just_below, rank_correlation
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, scaling_of
 
@@ -169,11 +169,7 @@ def _varied(level: Floats, rate: Floats) -> bool:
 
 def _rank_correlation(one: Floats, other: Floats) -> float:
     """Return Spearman's rank correlation, 0 where one side does not vary."""
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return 0.0
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(one, other).statistic)
+    return float(np.nan_to_num(rank_correlation(one, other)))
 
 
 def judge_means(slope: float, levels: int) -> str:

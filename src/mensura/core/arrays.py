@@ -11,6 +11,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 DIGITS = 9
 """Decimals to which computed numbers are compared and sorted: processors differ in the last bits."""
 MARGIN = 10.0**-DIGITS
+_SMALLEST_SPREAD = 1e-12
 
 
 def just_above(bound: float) -> float:
@@ -35,3 +36,32 @@ def expit(value: Floats) -> Floats:
     with np.errstate(over="ignore"):
         rate: Floats = 1.0 / (1.0 + np.exp(-value))
     return rate
+
+
+def correlation(one: Floats, other: Floats) -> Floats:
+    """Return the product-moment correlation along the last axis; NaN where one side does not vary."""
+    da, db = (side - side.mean(axis=-1, keepdims=True) for side in (one, other))
+    spread = np.sqrt((da**2).sum(axis=-1) * (db**2).sum(axis=-1))
+    products = (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD)
+    return np.where(spread > _SMALLEST_SPREAD, products, np.nan)
+
+
+def rank_correlation(one: Floats, other: Floats) -> Floats:
+    """Return Spearman's rank correlation along the last axis; NaN where one side does not vary."""
+    return correlation(mean_ranks(one), mean_ranks(other))
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return the ranks along the last axis, from 1; ties share their mean rank. SciPy's take 20 times as long."""
+    order = values.argsort(axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    place = np.broadcast_to(np.arange(1.0, values.shape[-1] + 1), values.shape)
+    rises = np.diff(ordered, axis=-1) > 0
+    first, last = place.copy(), place.copy()
+    first[..., 1:][~rises] = 0.0
+    last[..., :-1][~rises] = np.inf
+    first = np.maximum.accumulate(first, axis=-1)
+    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
+    return ranks

@@ -133,7 +133,7 @@ def _difference(score: Floats, answers: AnswerMatrix) -> dict[str, float]:
     gap = score[common] - rate[common]
     shared = shared_variance(people.se, rate[common], n[common]) if np.isfinite(people.se) else 0.0
     se = float(np.sqrt(gap.var(ddof=1) / len(gap) + shared))
-    half = float(scipy.stats.t.ppf(0.95, len(gap) - 1)) * se
+    half = float(scipy.special.stdtrit(len(gap) - 1, 0.95)) * se
     middle = float(gap.mean())
     ends = {"difference_low": middle - half, "difference_high": middle + half}
     return {"people_rate": people.rate, "difference": middle, **ends}

@@ -97,7 +97,7 @@ def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:
     if people < 2:
         return MeanRate(float(rate.mean()), 0.0, 1.0, float("nan"), people)
     se = float(np.sqrt((influence**2).sum()))
-    half = float(scipy.stats.t.ppf(1.0 - (1.0 - LEVEL) / 2.0, people - 1)) * se
+    half = float(scipy.special.stdtrit(people - 1, 0.5 + LEVEL / 2)) * se
     middle = float(rate.mean())
     return MeanRate(middle, max(0.0, middle - half), min(1.0, middle + half), se, people)
 

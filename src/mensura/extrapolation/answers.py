@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import correlation, rank_correlation
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.scoring import pearson, spearman
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats
@@ -69,7 +69,7 @@ def _errors(table: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _correlations(one: Floats, other: Floats) -> dict[str, float | None]:
-    correlations = {"pearson": float(pearson(one, other)), "spearman": float(spearman(one, other))}
+    correlations = {"pearson": float(correlation(one, other)), "spearman": float(rank_correlation(one, other))}
     return {name: value if np.isfinite(value) else None for name, value in correlations.items()}
 
 

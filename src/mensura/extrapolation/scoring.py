@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import scipy
 
-from mensura.core.arrays import Floats, expit, logit
+from mensura.core.arrays import Floats, correlation, expit, logit, rank_correlation
 from mensura.core.errors import check_choice
 from mensura.extrapolation.methods import DESCRIBED, LINKED, SITUATIONS
 from mensura.extrapolation.protocol import Slices
@@ -37,21 +36,7 @@ if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Prediction, Task
 
 METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
-_SMALLEST_SPREAD = 1e-12
 _LARGEST_CORRELATION = 1 - 1e-9  # whose z is finite
-
-
-def pearson(a: Floats, b: Floats) -> Floats:
-    """Return the product-moment correlation; NaN where one side does not vary."""
-    da, db = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((da**2).sum(axis=-1) * (db**2).sum(axis=-1))
-    correlation = (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD)
-    return np.where(spread > _SMALLEST_SPREAD, correlation, np.nan)
-
-
-def spearman(a: Floats, b: Floats) -> Floats:
-    """Return the rank correlation, ties sharing their mean rank."""
-    return pearson(*(scipy.stats.rankdata(side, axis=-1) for side in (a, b)))
 
 
 def mean_correlation(values: Floats) -> float:
@@ -69,8 +54,8 @@ def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) ->
         "mae": np.abs(error).mean(axis=-1),
         "rmse": np.sqrt((error**2).mean(axis=-1)),
         "bias": error.mean(axis=-1),
-        "pearson": pearson(predicted, observed),
-        "spearman": spearman(predicted, observed),
+        "pearson": correlation(predicted, observed),
+        "spearman": rank_correlation(predicted, observed),
         "coverage": ((observed >= low) & (observed <= high)).mean(axis=-1),
     }
 

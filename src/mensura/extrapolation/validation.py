@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arguments import check_arguments
+from mensura.core.arrays import correlation, rank_correlation
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.extrapolation.breakdown import by_distance, differential_items, distance_slopes
@@ -26,9 +27,7 @@ from mensura.extrapolation.scoring import (
     ScoredCase,
     Trial,
     mean_correlation,
-    pearson,
     shift_error,
-    spearman,
     trials_of,
 )
 from mensura.people import ItemPool
@@ -259,9 +258,9 @@ def _overall(scored: Sequence[ScoredCase], summary: pl.DataFrame, situation: str
                 "n_items": len({item for one in group for item in one.case.items}),
                 **{name: float(mine[name].to_numpy().mean()) for name in ("mae", "rmse", "bias", "coverage")},
                 "pearson_within": mean_correlation(mine["pearson"].drop_nulls().to_numpy()),
-                "pearson_pooled": float(pearson(predicted, observed)),
+                "pearson_pooled": float(correlation(predicted, observed)),
                 "spearman_within": mean_correlation(mine["spearman"].drop_nulls().to_numpy()),
-                "spearman_pooled": float(spearman(predicted, observed)),
+                "spearman_pooled": float(rank_correlation(predicted, observed)),
                 "mae_identity": float(np.mean([one.identity_error for one in group])),
                 "mae_shift": float(np.mean(shifts)) if shifts else None,
             }

@@ -179,7 +179,7 @@ def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
     ).drop_nulls()
     if both.height < FEWEST_LINKS:
         return None
-    width = 2 * scipy.stats.norm.ppf(0.5 + LEVEL / 2)
+    width = 2 * scipy.special.ndtri(0.5 + LEVEL / 2)
     x, y = both["strength"].to_numpy(), both["c"].to_numpy()
     ex, ey = ((both[high] - both[low]).to_numpy() / width for low, high in (("low", "high"), ("c_low", "c_high")))
     slope = float(np.std(y) / max(1e-9, np.std(x)))
@@ -195,7 +195,7 @@ def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
     strength = table["strength"].to_numpy()
     own = (table["high"] - table["low"]).to_numpy() / width
     line = 1 / np.sum(weight) + (strength - mx) ** 2 / np.sum(weight * (x - mx) ** 2)
-    reach = scipy.stats.t.ppf(0.5 + LEVEL / 2, max(1, len(x) - 2)) * np.sqrt(slope**2 * own**2 + scatter + line)
+    reach = scipy.special.stdtrit(max(1, len(x) - 2), 0.5 + LEVEL / 2) * np.sqrt(slope**2 * own**2 + scatter + line)
     placed = my + slope * (strength - mx)
     return table.select("contestant", "kind").with_columns(
         capability=pl.Series(placed),
