@@ -173,7 +173,7 @@ class Survey:
         """Return the same for items with several categories."""
 
         def refit(name: str) -> Floats:
-            again = rated.fit_categories_held(space, self.weighed(shards, name), fitted.parameters, prior)
+            again = rated.fit_categories_held(space, self.weighed(shards, name), fitted.parameters, prior, near=True)
             return again.parameters.flat()
 
         scores = (rated.subject_scores(space, [shard], fitted) for shard in shards)

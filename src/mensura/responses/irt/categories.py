@@ -158,7 +158,7 @@ def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> Floats:
 def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats, curves: Curves) -> Information:
     """Return the inverse information: that with abilities known, less what posteriors leave open, node by node."""
     log_p, by, slope = curves
-    chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
+    chance = np.exp(log_p) * p.here[:, :, None]
     taken = np.maximum(sums.counts.sum(axis=1), 0.0)
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
     flat = by.swapaxes(1, 2).reshape(*p.values.shape, -1)
@@ -187,15 +187,15 @@ def fit_categories_held(
     start: CategoryItems,
     prior: CategoryPrior | None,
     *,
-    exact: bool = True,
+    near: bool = False,
 ) -> CategoryFitted:
     """Take Newton's steps until no parameter would move by a small part of its standard error.
 
-    ``exact``: whether the errors of few parameters are exact.
+    ``near``: whether the start is near the maximum, and errors may be approximate.
     """
     climbed, converged, history = ascend(partial(_place, space, shards, prior), start, _EFFORT)
     height, p, grid, sums, _, inverse = climbed
-    few = exact and p.used.sum() <= EXACT_UNKNOWNS
+    few = not near and p.used.sum() <= EXACT_UNKNOWNS
     errors_of = _exact(space, shards, p, grid, sums, _prior_terms(p, prior)[2]) if few else inverse()
     return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height, sums.counts)
 

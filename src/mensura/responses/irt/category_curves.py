@@ -49,9 +49,14 @@ class CategoryItems:
         return width // 2 + 1 if self.model == "nominal" else width
 
     @property
+    def here(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which categories the items have (items × categories)."""
+        return np.asarray(np.arange(self.most) < self.sizes[:, None])
+
+    @property
     def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which parameters the items have."""
-        step = np.arange(1, self.most) < self.sizes[:, None]
+        step = self.here[:, 1:]
         slopes = step if self.model == "nominal" else np.ones((len(step), 1), dtype=bool)
         return np.concatenate([slopes, step], axis=1)
 
@@ -93,8 +98,7 @@ class CategoryItems:
 
     def chances(self, nodes: Floats) -> Floats:
         """Return the chance of every category (items × categories × nodes); absent categories have 0."""
-        here = (np.arange(self.most) < self.sizes[:, None])[:, :, None]
-        return np.asarray(np.exp(log_chances(self, nodes)) * here)
+        return np.asarray(np.exp(log_chances(self, nodes)) * self.here[:, :, None])
 
     def expected_scores(self, nodes: Floats) -> Floats:
         """Return the expected category of every item at nodes, the lowest being 0."""
@@ -187,8 +191,7 @@ def category_curves(p: CategoryItems, nodes: Floats) -> Curves:
     """Return ln P, its derivatives by parameters (items × categories × parameters × nodes) and by θ."""
     if p.model == "graded":
         return _graded(p, nodes)
-    items, most, count = len(p.sizes), p.most, len(nodes)
-    here = np.arange(most) < p.sizes[:, None]
+    items, most, count, here = len(p.sizes), p.most, len(nodes), p.here
     by = np.zeros((items, most, p.values.shape[1], count))
     if p.model == "partial-credit":
         by[:, :, 0] = (np.arange(most)[:, None] * nodes)[None]
@@ -208,8 +211,7 @@ def category_curves(p: CategoryItems, nodes: Floats) -> Curves:
 
 
 def _graded(p: CategoryItems, nodes: Floats) -> Curves:
-    items, most, count = len(p.sizes), p.most, len(nodes)
-    here = np.arange(most) < p.sizes[:, None]
+    items, most, count, here = len(p.sizes), p.most, len(nodes), p.here
     z = p.values[:, :1, None] * nodes + np.where(here[:, 1:], p.values[:, 1:], _ABSENT)[:, :, None]
     rise = np.zeros((items, most + 1, count))
     rise[:, 0], rise[:, 1:-1] = 1.0, 1.0 / (1.0 + np.exp(-np.clip(z, -35.0, 35.0)))

@@ -124,7 +124,7 @@ class RatedAnswers:
 
     def solve(self, p: CategoryItems, maps: Maps) -> rated.CategoryFitted:
         """Fit from ``p`` on."""
-        return rated.fit_categories_held(self.space, self._own(maps), p, self.prior, exact=False)
+        return rated.fit_categories_held(self.space, self._own(maps), p, self.prior, near=True)
 
     def at(self, p: CategoryItems, maps: Maps) -> tuple[float, Floats]:
         """Return log posterior and gradient."""
