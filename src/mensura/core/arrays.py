@@ -55,13 +55,10 @@ def mean_ranks(values: Floats) -> Floats:
     """Return the ranks along the last axis, from 1; ties share their mean rank. SciPy's take 20 times as long."""
     order = values.argsort(axis=-1)
     ordered = np.take_along_axis(values, order, axis=-1)
-    place = np.broadcast_to(np.arange(1.0, values.shape[-1] + 1), values.shape)
-    rises = np.diff(ordered, axis=-1) > 0
-    first, last = place.copy(), place.copy()
-    first[..., 1:][~rises] = 0.0
-    last[..., :-1][~rises] = np.inf
-    first = np.maximum.accumulate(first, axis=-1)
-    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    place = np.arange(1.0, values.shape[-1] + 1)
+    first = np.where(np.diff(ordered, prepend=-np.inf) > 0, place, 0.0)
+    last = np.where(np.diff(ordered, append=np.inf) > 0, place, np.inf)[..., ::-1]
+    middle = (np.maximum.accumulate(first, axis=-1) + np.minimum.accumulate(last, axis=-1)[..., ::-1]) / 2
     ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
+    np.put_along_axis(ranks, order, middle, axis=-1)
     return ranks
