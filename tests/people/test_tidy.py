@@ -112,3 +112,9 @@ def test_a_folder_without_rates_or_answers_is_refused(tmp_path):
     with pytest.raises(MensuraError, match="add one"):
         (tmp_path / "empty").mkdir()
         read_items(tmp_path / "empty")
+
+
+def test_a_table_of_rates_has_its_columns_first_and_in_order():
+    table, _ = check_rates(pl.DataFrame({"x": ["?"], "rate": [0.4], "n": [10], "group": "all", "item": "q"}), name="r")
+    assert table.columns == ["item", "covariate", "group", "n", "correct", "rate", "se", "x"]
+    assert table.row(0)[:6] == ("q", "all", "all", 10, 4, 0.4)
