@@ -384,3 +384,11 @@ def test_a_csv_without_a_header_ends_in_the_letter_of_an_option(tmp_path):
         ("law.csv, row 1", ("10", "24"), (1,)),
         ("law.csv, row 2", ("1", "2"), (0,)),
     ]
+
+
+def test_ids_and_answers_of_a_csv_stay_as_they_are_written(tmp_path):
+    (tmp_path / "a.csv").write_text("id,question,answer\n007,Half of 1?,0.50\n8,Agent?,007\n", encoding="utf-8")
+    assert [(item.item, item.keys) for item in read_items(tmp_path / "a.csv").items] == [
+        ("007", ("0.50",)),
+        ("8", ("007",)),
+    ]
