@@ -210,3 +210,19 @@ def test_a_refusal_beyond_what_was_proven_narrows_the_window_without_a_pause():
     assert pacer.allowed == 5
     pacer.refused(0.3, tickets[2], None)
     assert pacer.resume_at == float("-inf"), "it was sent before the last refusal"
+
+
+def test_after_a_refusal_requests_are_spread_over_the_time_that_one_takes():
+    """Calls of 1 and 0.5 seconds: 0.9 on the mean that forgets a fifth each time; four at once, so 0.9 / (0.95 · 4)."""
+    pacer = Pacer(8)
+    for start, end in ((0.0, 1.0), (1.0, 1.5)):
+        pacer.answered(end, pacer.start(start))
+    pacer.refused(2.1, pacer.start(2.0), 1.0)
+    assert pacer.wait(2.1) == pytest.approx(1.0)
+    ticket = pacer.start(3.1)
+    assert pacer.allowed == 1
+    pacer.answered(3.2, ticket)
+    assert pacer.allowed == 5, "four, and one more for the answer"
+    assert pacer.wait(3.2) == pytest.approx(3.1 - 0.002 + 0.9 / (0.95 * 4) - 3.2)
+    pacer.start(5.0)
+    assert pacer.wait(5.0) == pytest.approx((0.9 - 0.2 * 0.8) / (0.95 * 5) - 0.002), "the latency now, and five at once"
