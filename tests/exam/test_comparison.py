@@ -244,3 +244,12 @@ def test_languages_are_compared_item_by_item_in_the_order_of_the_exam():
         *(("a", "en", n, 1.0), ("a", "fr", n, 0.0)),
         *(("few", "en", 1, None), ("few", "fr", 0, None)),
     ]
+
+
+def test_a_person_with_one_common_item_counts_for_one_item():
+    """Persons with four items (same on 3, rates ½ and ¾: chance ½) and one item (same, both right: chance 1)."""
+    people = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    given = np.array([[True] * 4, [True, False, False, False]])
+    same, chance = (4 * 0.75 + 1) / 5, (4 * 0.5 + 1) / 5
+    kappa = error_agreement(np.array([1.0, 1.0, 1.0, 0.0]), np.ones(4, dtype=bool), people, given)
+    assert kappa == pytest.approx((same - chance) / (1 - chance))

@@ -1,11 +1,13 @@
 """An exam is read whole or refused with every error and its place."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import inspect_exam, read_exam
+from mensura.exam.items import ItemTexts
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (3).to_bytes(4) + (2).to_bytes(4) + b"\x08\x02\0\0\0" + b"\0" * 40
@@ -161,3 +163,36 @@ def test_an_exam_warns_of_answers_that_nobody_grades_and_ids_that_are_lost(tmp_p
     assert lost == "completion_address is set without panel_parameter: the panel's ids will not be kept"
     quiet = address + 'panel_parameter = "pid"\n' + TOML.replace("[consent]\n", "[consent]\nmodel_grading = true\n")
     assert read_exam(write_exam(tmp_path / "b", quiet, rubric)).warnings == ()
+
+
+SEEN = {"text": "New?", "options": ("a", "c"), "section": "s", "picture": "a.png", "check": True, "practice": True}
+SEEN |= {"media": "a.mp3", "low": -1.0, "high": 99.0, "step": 0.5, "item": "other", "scoring": "several"}
+SEEN |= {"translations": {"fr": ItemTexts(text="Quoi ?")}}
+UNSEEN = {
+    "points": 2.0,
+    "rubric": "x",
+    "tolerance": "1",
+    "domain": "x",
+    "picture_alt": "x",
+    "key": ("b",),
+    "transcript": "x",
+}
+
+
+def test_what_takers_see_makes_the_version_of_an_exam_and_nothing_else(exam):
+    """Answers to another text are answers to another exam; a corrected key scores the same answers again."""
+    (first, *rest) = exam.items
+
+    def digest_with(**changes):
+        return replace(exam, items=(first.model_copy(update=changes), *rest)).digest
+
+    assert digest_with() == exam.digest
+    same = {name for name, value in (SEEN | UNSEEN).items() if digest_with(**{name: value}) == exam.digest}
+    assert same == set(UNSEEN)
+
+    def digest_of(**changes):
+        return replace(exam, settings=exam.settings.model_copy(update=changes)).digest
+
+    assert digest_of(title="x", completion_code="y", shared_device=True) == exam.digest
+    rules = {"instructions": "x", "tools": "pen", "items_per_person": 2, "seed": 8, "form": "adaptive", "questions": []}
+    assert all(digest_of(**{name: value}) != exam.digest for name, value in rules.items())
