@@ -325,3 +325,54 @@ def test_an_asker_says_what_it_spent_and_how_many_answers_it_has(serve, tmp_path
     with open_asker("mine", **settings) as asker:
         asker.ask(questions(4), read_level)
         assert (asker.answered, asker.calls, asker.cost) == (4, 1, None)
+
+
+class Through:
+    """Stands for inspect-ai's provider; keeps how it was opened."""
+
+    opened = []
+
+    def __init__(self, settings, **how):
+        self.opened.append((settings.model, how))
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def inspected(monkeypatch):
+    monkeypatch.setattr("mensura.llm.asker.InspectProvider", Through)
+    Through.opened.clear()
+    return Through.opened
+
+
+def test_a_batch_costs_half_and_takes_two_days_and_fifty_thousand_calls_at_once(inspected, tmp_path):
+    settings = {"journal": tmp_path / "j.sqlite", "prices": Prices(2, 10)}
+    with open_asker("openai/m", batch=True, **settings) as asker:
+        assert asker._caller.prices == Prices(1, 5)
+        assert (asker._queue._pacer.ceiling, asker._queue._pacer.allowed) == (50_000, 50_000)
+    with open_asker("openai/m", **settings) as asker:
+        assert asker._caller.prices == Prices(2, 10)
+        assert (asker._queue._pacer.ceiling, asker._queue._pacer.allowed) == (32, 8)
+    batch, plain = (how for _, how in inspected)
+    assert batch == {"base_url": None, "timeout": 172_800.0, "concurrency": 50_000, "batch": True}
+    assert plain == {"base_url": None, "timeout": 120.0, "concurrency": 32, "batch": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "direct"),
+    [
+        ("mine", {"base_url": "http://h/v1"}, True),
+        ("openai/m", {"base_url": "http://h/v1"}, True),
+        ("anthropic/m", {"base_url": "http://h/v1"}, False),
+        ("openai/m", {}, False),
+        ("openai/m", {"base_url": "http://h/v1", "interface": "inspect"}, False),
+        ("anthropic/m", {"base_url": "http://h/v1", "interface": "direct"}, True),
+        ("openai-api/here/m", {"base_url": "http://h/v1"}, True),
+    ],
+)
+def test_compatible_endpoints_are_asked_directly_and_others_through_inspect(
+    name, settings, direct, inspected, tmp_path
+):
+    with open_asker(name, journal=tmp_path / "j.sqlite", **settings):
+        assert (not inspected) is direct
