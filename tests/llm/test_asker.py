@@ -327,23 +327,20 @@ def test_an_asker_says_what_it_spent_and_how_many_answers_it_has(serve, tmp_path
         assert (asker.answered, asker.calls, asker.cost) == (4, 1, None)
 
 
-class Through:
-    """Stands for inspect-ai's provider; keeps how it was opened."""
-
-    opened = []
-
-    def __init__(self, settings, **how):
-        self.opened.append((settings.model, how))
-
-    async def close(self):
-        pass
-
-
 @pytest.fixture
 def inspected(monkeypatch):
+    """Let something stand for inspect-ai's provider that keeps how it was opened."""
+    opened = []
+
+    class Through:
+        def __init__(self, settings, **how):
+            opened.append((settings.model, how))
+
+        async def close(self):
+            pass
+
     monkeypatch.setattr("mensura.llm.asker.InspectProvider", Through)
-    Through.opened.clear()
-    return Through.opened
+    return opened
 
 
 def test_a_batch_costs_half_and_takes_two_days_and_fifty_thousand_calls_at_once(inspected, tmp_path):
@@ -371,8 +368,6 @@ def test_a_batch_costs_half_and_takes_two_days_and_fifty_thousand_calls_at_once(
         ("openai-api/here/m", {"base_url": "http://h/v1"}, True),
     ],
 )
-def test_compatible_endpoints_are_asked_directly_and_others_through_inspect(
-    name, settings, direct, inspected, tmp_path
-):
+def test_compatible_endpoints_are_asked_directly_and_others_not(name, settings, direct, inspected, tmp_path):
     with open_asker(name, journal=tmp_path / "j.sqlite", **settings):
         assert (not inspected) is direct
