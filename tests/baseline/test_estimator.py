@@ -387,3 +387,12 @@ def test_raters_have_their_effect_and_their_spread():
     assert rater[1] - variance == pytest.approx(0.05 + 0.35**2)
     assert odd[0] == pytest.approx(rater[0])
     assert odd[1] - rater[1] == pytest.approx(2 * 0.45**2)
+
+
+def test_answers_that_say_nothing_leave_the_usual_size_of_errors():
+    """The mean of exp(2·s·(z − s)) over z from −2.5 to 2.5, as often as a normal distribution has them."""
+    free = replace(plain(4), scale=0.5)
+    settled = free._rescaled(np.array([0]), np.array([0.5]), np.array([1e-9]))
+    z = np.linspace(-2.5, 2.5, 11)
+    usual = np.average(np.exp(2 * 0.5 * (z - 0.5)), weights=np.exp(-(z**2) / 2))
+    assert settled.own_variance == pytest.approx(free.own_variance * usual, rel=1e-4)
