@@ -10,6 +10,7 @@ from mensura.intake.records import (
     as_objects,
     inside,
     json_lines,
+    open_inspect,
     parse_json,
     read_archive,
     read_json,
@@ -116,3 +117,11 @@ def test_of_several_epochs_of_a_sample_the_first_is_the_record(tmp_path):
     path.write_bytes(archive({"samples/a.json": "{"}))
     with pytest.raises(MensuraError, match=r"a\.eval: not an Inspect log \(.*check that the evaluation was finished"):
         read_archive(path)
+
+
+def test_a_refusal_of_what_is_inside_an_archive_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.eval"
+    path.write_bytes(archive({"header.json": "{}"}))
+    with pytest.raises(MensuraError, match=r"^mine$"), open_inspect(path) as log:
+        assert log.read("header.json") == {}
+        raise MensuraError("mine")
