@@ -242,3 +242,12 @@ def test_an_estimate_is_said_in_one_line():
         "1 questions to mine: 0 answered already, 1 calls, about 9 tokens in and 10 out; about $19.00, at most $19.00"
     )
     assert estimate([QUESTION], "mine", tokens_out=0).tokens_out == 0
+
+
+def test_an_estimate_of_a_recording_knows_what_it_answered(tmp_path):
+    journal = tmp_path / "j.sqlite"
+    asked = Question("?", about={"item": "harbour", "dimension": "QLq"})
+    with open_asker("recorded/demo", journal=journal) as asker:
+        asker.ask([asked], read_level)
+    found = estimate([asked, Question("other")], "recorded/demo", journal=journal)
+    assert (found.questions, found.stored, found.calls) == (2, 1, 1)
