@@ -1,5 +1,6 @@
 """Recordings: everything can be tried offline, with no key."""
 
+import asyncio
 import json
 
 import pytest
@@ -17,7 +18,7 @@ from mensura.llm import (
 )
 from mensura.llm.journal import Entry
 from mensura.llm.protocol import KeyMaker
-from mensura.llm.record import Read, read_entry, read_safely, stored_answers
+from mensura.llm.record import Read, Record, read_entry, read_safely, stored_answers
 from tests.llm.conftest import questions, read_level
 
 ASKED = [
@@ -179,3 +180,25 @@ def test_stored_answers_are_read_again_and_those_that_changed_are_listed():
         with journal.transaction():
             journal.reopen([keys[0]])
         assert journal.answered(keys) == set(keys[1:3])
+
+
+def test_an_order_that_fails_fails_alone_and_a_journal_that_cannot_be_written_fails_all(tmp_path):
+    def half(journal):
+        journal.texts.keep("half")
+        raise ZeroDivisionError
+
+    async def orders():
+        record = Record(Journal(tmp_path / "j.sqlite"), Settings("m"), str)
+        waiting = [record.write(work) for work in (lambda journal: journal.texts.keep("whole"), half, lambda _: 7)]
+        number, fault, seven = await asyncio.gather(*waiting, return_exceptions=True)
+        assert (number, type(fault), seven) == (1, ZeroDivisionError, 7)
+        kept = await record.write(lambda journal: journal.connection.execute("SELECT count(*) FROM texts").fetchone())
+        assert kept == (1,), "what failed wrote nothing"
+        assert await record.write(lambda journal: journal.texts.keep("half")) == 2
+        works = (lambda journal: journal.connection.execute("no SQL"), lambda _: 7)
+        faults = await asyncio.gather(*(record.write(work) for work in works), return_exceptions=True)
+        assert all("the journal cannot be read or written" in str(fault) for fault in faults)
+        await record.finish()
+        record.close()
+
+    asyncio.run(orders())
