@@ -116,6 +116,7 @@ def test_the_log_has_one_row_per_entry_and_one_per_cell(ledger):
         "update": first.id,
         "undone_by": 2,
     }
+    assert (undo["entry"], undo["changes"]) == (2, 1)
     assert (undo["kind"], undo["title"], undo["undoes"], undo["time"]) == (
         "undo",
         "undo of entry 1: first",
