@@ -241,3 +241,24 @@ def test_figures_go_into_scores_costs_and_facts_of_models():
     assert (mapping.primary, mapping.least, mapping.also) == ("when-none", "high", ())
     with pytest.raises(mensura.MensuraError, match="field is 'name'; expected one of"):
         parse_mapping(MAPPING + '[[figures]]\ninto = "models"\nfield = "name"\ncolumn = "N"\n')
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "[best]",
+            '[[keep]]\ncolumn = "Model"\nequals = "x"\nwhy = "x"\ncolour = 1\n[best]',
+            r"\[\[keep\]\] 1: unknown",
+        ),
+        ("[best]", '[[skip]]\ncolumn = "Model"\nbelow = 3\nwhy = "x"\ncolour = 1\n[best]', r"\[\[skip\]\] 1: unknown"),
+        ('unit = "percent"', 'unit = "percent"\ncolour = 1', "expected some of into, benchmark, column, unit, note"),
+        ("[best]", "[best]\ncolour = 1", r"\[best\]: unknown 'colour'; expected some of by, named"),
+        ("[model]", "[model]\ncolour = 1", r"\[model\]: unknown 'colour'"),
+        ("[best]", "[new]\ncolour = 1\n[best]", r"\[new\]: unknown 'colour'; expected some of provider, released"),
+        ("[source]", "[source]\ncolour = 1", r"\[source\]: unknown 'colour'"),
+    ],
+)
+def test_a_key_that_nobody_asks_for_is_named_with_its_table(old, new, words):
+    with pytest.raises(mensura.MensuraError, match=words):
+        parse_mapping(MAPPING.replace(old, new, 1))
