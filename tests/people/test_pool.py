@@ -106,7 +106,7 @@ def test_answers_that_are_not_scored_are_refused_with_the_first_of_them():
 def test_an_item_without_a_row_is_kept_and_named(tmp_path):
     pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS.head(1), group_rates=RATES))
     assert pool.items["item"].to_list() == ["01", "02"]
-    assert "1 items are not in the item table" in pool.warnings[0]
+    assert "1 item without a row in the item table, so without a domain: 02" in pool.warnings[0]
 
 
 def test_rows_without_answers_are_left_out_and_counted():
