@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.baseline import read_items
-from mensura.baseline.asking import flag_orders, plan_questions, write_question
+from mensura.baseline.asking import SHARES, _Asked, ask_models, flag_orders, plan_questions, write_question
 from mensura.baseline.ways import WAYS, find_way
 from mensura.llm import Answer, UnreadableError, open_asker
 from mensura.people import Population
@@ -273,3 +274,83 @@ def test_persons_without_answers_are_asked_again_and_reported(items):
 def test_nobody_to_ask_is_an_error_that_names_both_ways(items):
     with pytest.raises(MensuraError, match=r"--estimates FILE or --model NAME"):
         mensura.estimate_baseline(items, "world")
+
+
+def work(items, **more):
+    return _Asked(read_items(items), PEOPLE, Model(lambda *_: 0.5), 1, find_way("direct"), **more)
+
+
+@pytest.mark.parametrize(
+    ("rates", "attempt", "shares"),
+    [
+        ([0.0083, 0.009], 0, True),
+        ([0.0083, 0.02], 0, False),  # one number above 1
+        ([0.01, 0.01], 0, True),
+        ([0.0, 0.0], 0, False),
+        ([0.0083, 0.009], 1, True),
+    ],
+)
+def test_numbers_below_1_are_shares_where_guessing_gives_more(items, rates, attempt, shares):
+    estimates = {at: SimpleNamespace(rate=rate, high=1.1 * rate) for at, rate in enumerate(rates)}
+    matched = SimpleNamespace(estimates=estimates)
+    assert work(items)._are_shares(matched, range(2), attempt) is shares
+
+
+@pytest.mark.parametrize(("high", "attempt", "shares"), [(0.01, 0, True), (0.02, 0, False), (0.01, 1, False)])
+def test_of_open_questions_the_whole_interval_is_below_1_and_asked_about_once(items, high, attempt, shares):
+    matched = SimpleNamespace(estimates={0: SimpleNamespace(rate=0.008, high=high)})
+    assert work(items.drop("choices"))._are_shares(matched, [0], attempt) is shares
+
+
+@pytest.mark.parametrize(
+    ("reasons", "replies", "remedy"),
+    [
+        (["no connection"], 0, "Mend this, because no reply came"),
+        (["refused by the model"], 2, "Ask another model, or again with --set retry=refused"),
+        (["unreadable: cut off at max_tokens"], 2, "or again with a larger --set max_tokens, with --set retry=unread"),
+        (["no JSON"], 1, "Ask another model, or again with --set retry=unreadable"),
+        (["missing", SHARES], 1, "Ask another model, or give its estimates as a table of shares"),
+    ],
+)
+def test_a_remedy_follows_from_the_first_reason(items, reasons, replies, remedy):
+    assert remedy in work(items, reasons=reasons, replies=replies).remedy()
+
+
+def test_failures_say_how_many_how_often_and_why(items):
+    asked_once = work(items, without=3, replies=2, reasons=["missing"], came="I am sorry")
+    assert asked_once.failures() == [
+        "test/model gave no usable answer for 3 of 50 items of students in 2 replies (missing; the reply began with "
+        "'I am sorry')"
+    ]
+    assert work(items).failures() == []
+
+
+def test_a_question_names_the_people_the_items_and_its_first_item(items):
+    question = write_question(read_items(items), PEOPLE, [4, 6], 3, find_way("direct"), " Per cent.")
+    assert question.about == {"task": "baseline", "population": "students", "first": "q5"}
+    assert (question.repeat, question.schema) == (3, find_way("direct").schema)
+    assert question.prompt.endswith(" Per cent.")
+    assert "Below are 2 items" in question.prompt and "from i1 to i2" in question.prompt
+    assert "<<<i2\nWhat is 7 + 7?\n(A) 14\n(B) 1\n(C) 0\n(D) -1\nKey: (A) 14\ni2>>>" in question.prompt
+    open_item = pl.DataFrame({"id": ["a"], "text": ["Why?"], "answer": ["so"]})
+    assert (
+        "<<<i1\nWhy?\nKey: so\ni1>>>"
+        in write_question(read_items(open_item), PEOPLE, [0], 0, find_way("direct")).prompt
+    )
+
+
+class Kept(Model):
+    """Keeps the repeats of its questions."""
+
+    def ask(self, questions, read):
+        self.repeats = [*getattr(self, "repeats", []), *(question.repeat for question in questions)]
+        return super().ask(questions, read)
+
+
+def test_a_second_round_is_a_repeat_of_its_own_and_rows_name_their_run(items):
+    model = Kept(lambda text, call: None if "What is 3 + 3?" in text else 0.5)
+    table, _ = ask_models(read_items(items), [PEOPLE], [model], 2, "direct")
+    assert model.repeats == [0, 2, 1, 3]
+    assert set(table["run"]) == {"1", "2"} and table.height == 98
+    row = table.row(0, named=True)
+    assert (row["model"], row["population"], row["rate"], row["low"]) == ("test/model", "students", 0.5, 0.45)

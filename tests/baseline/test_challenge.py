@@ -106,3 +106,44 @@ def test_the_three_steps_from_the_command_line(mensura_command, rates, tmp_path)
     scored = mensura_command("baseline", "challenge", "score", tmp_path / "pool")
     assert "expected submissions after the pool" in scored.err
     assert "is no day" in mensura_command("baseline", "challenge", "seal", rates, "--out", tmp_path / "x").err
+
+
+def test_a_pool_without_populations_is_of_people_and_takes_estimates_without_any(tmp_path):
+    (tmp_path / "rates.csv").write_text("item,rate,n\na,0.5,10\nb,0.25,10\n", encoding="utf-8")
+    pool = challenge.seal_pool(tmp_path / "rates.csv", tmp_path / "pool", OPENS)
+    assert pool.items.rows() == [("a", "people"), ("b", "people")]
+    said = {"item": ["b", "a", "c"], "rate": [0.25, 0.75, 0.1]}
+    made = challenge.write_submission(pool, said, tmp_path / "mine", method="other", estimator="a|b", made=OPENS)
+    assert [row["item"] for row in made["estimates"]] == ["a", "b"]
+    assert made["estimates"][0] == {"item": "a", "population": "people", "rate": 0.75, "low": 0.75, "high": 0.75}
+    standing = challenge.score_submissions(pool, [tmp_path / "mine"], OPENS)
+    (row,) = standing.to_dicts()
+    assert (row["people"], row["items"], row["error"], row["held"], row["width"]) == ("all", 2, 0.125, 0.5, 0.0)
+    assert row["rank_correlation"] == pytest.approx(1.0) and row["late"]
+    page = challenge.standing_page(pool, standing.with_columns(rank_correlation=pl.lit(None, pl.Float64)))
+    assert "| all | another method | a/b | 2027-06-01 (late) | 0.125 | – | 50% | 0.00 |" in page
+    assert "2 items, open since 2027-06-01." in page
+
+
+def test_what_is_no_pool_and_no_submission_for_it_is_refused(pool, rates, tmp_path):
+    with pytest.raises(MensuraError, match=r"no pool\.json in it; expected a pool of the challenge"):
+        challenge.read_sealed(tmp_path)
+    made = entry(pool, tmp_path / "mine", rates, 0.0)
+    other = challenge.seal_pool(rates, tmp_path / "other", OPENS)
+    with pytest.raises(MensuraError, match="made for 'pool'; expected a submission for 'other'"):
+        challenge.score_submissions(other, [made], OPENS)
+    (made / "submission.json").write_text("{", encoding="utf-8")
+    with pytest.raises(MensuraError, match="not readable as JSON"):
+        challenge.score_submissions(pool, [made], OPENS)
+    with pytest.raises(MensuraError, match="method: got 'luck'"):
+        entry(pool, tmp_path / "x", rates, 0.0, method="luck")
+
+
+def test_alike_rates_have_no_rank_correlation(tmp_path):
+    (tmp_path / "rates.csv").write_text("item,rate,n\na,0.5,10\nb,0.5,10\n", encoding="utf-8")
+    pool = challenge.seal_pool(tmp_path / "rates.csv", tmp_path / "pool", OPENS, "salt")
+    said = {"item": ["a", "b"], "rate": [0.4, 0.6]}
+    challenge.write_submission(pool, said, tmp_path / "mine", method="crowd", estimator="us", made=date(2027, 5, 31))
+    row = challenge.score_submissions(pool, [tmp_path / "mine" / "submission.json"], OPENS).row(0, named=True)
+    assert (row["rank_correlation"], row["late"]) == (None, False)
+    assert challenge.seal_pool(tmp_path / "rates.csv", tmp_path / "again", OPENS, "salt").seal == pool.seal

@@ -1,6 +1,7 @@
 """Estimated baselines, from estimates that exist."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,8 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.baseline import KnownMean, PanelCost, card_json, card_markdown, card_svg, plan_panel, read_recorded
+from mensura.baseline.estimate import _Estimating, _without_memory
+from mensura.baseline.recordings import shipped
 from mensura.charts.theme import LIGHT
 from mensura.core.arrays import expit, logit
 
@@ -399,3 +402,99 @@ class Nobody:
 def test_an_argument_without_a_use_is_refused(items, said, estimated, unused):
     with pytest.raises(MensuraError, match=rf"^{next(iter(unused))}: "):
         mensura.estimate_baseline(items, PEOPLE, estimates=said if estimated else None, **unused)
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draw few crowds of persons, where only messages and items count."""
+    monkeypatch.setattr("mensura.baseline.estimate.DRAWS", 40)
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_anchors_and_estimates_of_other_items_are_left_out_and_counted(items, said):
+    anchors = pl.DataFrame({"item": ["q1", "other"], "rate": [0.4, 0.5], "n": [30, 30]})
+    found = estimate(items, said, anchors=anchors)
+    assert "1 anchors are of items without an estimate; they were left out" in found.warnings
+    with pytest.raises(MensuraError, match="anchors: none of its 1 items has an estimate in items; use the same ids"):
+        estimate(items, said, anchors=anchors[1:])
+    more = pl.concat([said, said[:2].with_columns(item=pl.Series(["x", "y"]))])
+    assert "2 items of the estimates are not in items; they were left out" in estimate(items, more).warnings
+    assert not any("left out" in text for text in estimate(items, more, sample=10).warnings)
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_estimates_of_named_populations_serve_these_alone(items, said):
+    named = said.with_columns(population=pl.lit("DEU"))
+    assert estimate(items, named, "adults in Sweden").items.height == 50, "one population may have another name"
+    with pytest.raises(MensuraError, match="estimates: none for population 'world'; expected one of DEU"):
+        estimate(items, named, ["world", "DEU"])
+    both = pl.concat([named, said.with_columns(pl.col("rate", "low") / 2, population=pl.lit("world"))])
+    means = dict(estimate(items, both, ["world", "DEU"]).baseline.select("population", "mean").iter_rows())
+    assert means["world"] < means["DEU"] - 0.1
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_a_known_mean_far_from_the_estimate_counts_and_is_named(items, said):
+    found = estimate(items, said, known_mean=KnownMean(0.02, 5000))
+    (warning,) = (text for text in found.warnings if text.startswith("the known mean 0.02 is far from the estimate 0."))
+    assert warning.endswith("; the known mean counts. Check that both are about the same people and items")
+    assert not any(
+        "far from the estimate" in text for text in estimate(items, said, known_mean=KnownMean(0.5, 9)).warnings
+    )
+
+
+def test_the_error_of_a_known_mean_is_that_of_people_who_differ(items, said):
+    """Of n people: the variance of their abilities times (p q)², and of their answers to 50 items."""
+    taken = []
+    work = _Estimating(SimpleNamespace(), SimpleNamespace(), SimpleNamespace(), None, 0)
+    stub = SimpleNamespace(
+        own_mean=np.zeros(50),
+        draws=lambda count, rng: np.full((count, 50), 0.7),
+        with_mean=lambda *given: taken.append(given),
+    )
+    work._settle(stub, KnownMean(0.7, 60), [])
+    ability = np.exp(shipped()["persons"]["log_sd"])
+    assert taken == [(0.7, pytest.approx((ability * 0.21) ** 2 / 60 + 0.21 / (60 * 50)))]
+
+
+def test_memories_are_compared_with_estimates_of_the_same_items():
+    rows = [("a", "1", 0.4, False), ("a", "2", 0.9, True), ("b", "1", 0.5, False), ("c", "1", 0.6, True)]
+    table = pl.DataFrame(rows, ["item", "run", "rate", "remembered"], orient="row")
+    warnings = []
+    judged, flagged = _without_memory(table, "pupils", warnings)
+    assert judged.select("item", "rate").rows() == [("a", 0.4), ("b", 0.5), ("c", 0.6)]
+    assert flagged == {"a", "c"}
+    assert warnings == [
+        "pupils: models say that they remember published figures of 2 of 3 items; these count as estimates, with the "
+        "same error",
+        "1 items were remembered in one run and estimated in another: the estimates are -0.50 from the memories on "
+        "average",
+    ]
+    quiet = []
+    assert _without_memory(table.filter(run="1", remembered=False), "x", quiet)[1] == set() and quiet == []
+
+
+def test_a_sample_of_items_adds_the_error_of_a_finite_sample():
+    """The variance of a mean of 10 of 50 items: that between items, over 10, times 4/5."""
+    rng = np.random.default_rng(1)
+    drawn = np.tile(np.linspace(0, 1, 10), (20_000, 1))
+    work = _Estimating(SimpleNamespace(of=50), SimpleNamespace(), SimpleNamespace(), None, 0)
+    expected = np.linspace(0, 1, 10).var(ddof=1) / 10 * 0.8
+    assert work._sampling(drawn, rng).var() == pytest.approx(expected, rel=0.05)
+    whole = _Estimating(SimpleNamespace(of=10), SimpleNamespace(), SimpleNamespace(), None, 0)
+    assert (whole._sampling(drawn, rng) == 0).all()
+    assert (work._sampling(drawn[:, :1], rng) == 0).all()
+    assert work._sampling(drawn[:, [0, 9]], rng).var() > 0
+
+
+def test_estimates_of_single_people_keep_their_percentiles_when_they_vote(items, said):
+    single, vote = (estimate(items, said, "crowd workers", majority=votes) for votes in (None, 3))
+    assert vote.baseline.select("median", "top_10").row(0) == pytest.approx(
+        single.baseline.select("median", "top_10").row(0), abs=0.02
+    )
+    rate = single.items["rate"].to_numpy()
+    assert vote.items["rate"].to_list() == pytest.approx(rate**3 + 3 * rate**2 * (1 - rate))
+    agreed = np.mean(rate**2 + (1 - rate) ** 2)
+    assert any(f"of whom two agree on {agreed:.0%} of items" in text for text in vote.warnings)
+    with pytest.raises(MensuraError, match="scores: missing column 'score'"):
+        estimate(items, said, scores=pl.DataFrame({"subject": ["a"]}))

@@ -5,10 +5,18 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 
 from benchmarks.baseline_learning import Recorded, learn
-from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool, logit_rate, pool_estimates
-from mensura.baseline.recordings import GROUPS, shipped, shipped_errors
+from mensura.baseline.estimator import (
+    PooledEstimates,
+    PoolEstimate,
+    _log_likelihood,
+    estimate_pool,
+    logit_rate,
+    pool_estimates,
+)
+from mensura.baseline.recordings import GROUPS, Learned, shipped, shipped_errors
 from mensura.core.arrays import expit, logit
 
 
@@ -225,3 +233,166 @@ def test_raters_of_a_trait_that_no_recording_taught_widen_the_interval():
         estimate_pool(pooled([0.5]), levels(1), 0.0, learned, traits=[trait]) for trait in (taught, "left-handed")
     )
     assert unknown.variance[0] > known.variance[0]
+
+
+def test_errors_of_runs_and_models_are_shared_by_their_correlations():
+    """One run: 1. Two runs of one model: r + (1 − r) / 2. One run each of two models: m + (1 − m) / 2."""
+    shares = [
+        pooled([0.5], runs=runs, models=models).share_of_error(between_runs, between_models)[0]
+        for runs, models, between_runs, between_models in (
+            *((1, 1, 0.8, 0.6), (2, 1, 0.8, 0.6), (2, 2, 0.8, 0.6), (8, 2, 0.8, 0.6)),
+            (2, 2, 0.5, 0.9),
+        )
+    ]
+    four_runs = 0.8 + 0.2 / 4
+    assert shares == pytest.approx([1.0, 0.9, 0.8, 0.6 + (four_runs - 0.6) / 2, 0.75])
+
+
+def test_a_pooled_spread_adds_what_is_stated_what_runs_and_what_models_differ_by():
+    """Model x: two runs with spreads 0.6 and 0.8 at ±0.5; model y: one at 1 with the usual spread."""
+
+    def estimate_at(middle, spread):
+        return expit(middle + 1.6448536 * spread * np.array([0.0, -1.0, 1.0])).tolist()
+
+    last = ("a", "y", float(expit(np.array(1.0))), None, None)
+    rows = [("a", "x", *estimate_at(-0.5, 0.6)), ("a", "x", *estimate_at(0.5, 0.8)), last]
+    one = pool_estimates(pl.DataFrame(rows, ["item", "model", "rate", "low", "high"], orient="row"), 0.7)
+    assert one.logit[0] == pytest.approx(0.5)
+    stated = ((0.36 + 0.64) / 2 + 0.49) / 2
+    assert one.spread[0] ** 2 == pytest.approx(stated + 0.5 + (0.5 + 0.0) / 2)
+    assert (one.runs[0], one.models[0]) == (3, 2)
+
+
+def test_estimates_near_the_ends_and_intervals_without_width_are_held_back():
+    rows = {"item": ["a", "b"], "model": ["x", "x"], "rate": [1.0, 0.001], "low": [1.0, 0.5], "high": [1.0, 0.5]}
+    one = pool_estimates(pl.DataFrame(rows), 0.7)
+    assert expit(one.logit) == pytest.approx([0.995, 0.005])
+    assert one.spread == pytest.approx([0.05, 0.05])
+
+
+def test_an_exact_rate_is_its_logit_between_one_in_ten_thousand():
+    at, noise = logit_rate(np.array([0.2, 0.0, 1.0]), np.full(3, np.inf))
+    assert expit(at) == pytest.approx([0.2, 1e-4, 1 - 1e-4])
+    assert noise[0] == pytest.approx(1 / (1e9 * 0.16))
+    few, error = logit_rate(np.array([0.0]), np.array([4.0]))
+    assert expit(few)[0] == pytest.approx(0.1)
+    assert error[0] == pytest.approx(1 / (4 * 0.09))
+
+
+def test_an_interval_contains_the_estimate_and_the_chance_of_a_study():
+    """Variance 0.25 + 0.49, and 4/50 of a study of 50 people at one half."""
+    low, high = plain(1).interval()
+    half = 1.6448536 * (0.74 + 4 / 50) ** 0.5
+    assert (low[0], high[0]) == pytest.approx((expit(np.array(-half)), expit(np.array(half))))
+    assert plain(1).interval(study=10**12)[1][0] == pytest.approx(expit(np.array(1.6448536 * 0.74**0.5)))
+    hard = replace(plain(1, shared=0.1, own=0.1), own_mean=np.array([-5.0]))
+    assert hard.interval()[0][0] == 0.0 and hard.interval()[1][0] < 0.15
+
+
+def test_draws_have_the_mean_and_the_joint_variance_of_the_estimate():
+    drawn = logit(replace(plain(3), own_mean=np.array([0.0, 0.5, 1.0])).draws(40_000, np.random.default_rng(2)))
+    assert drawn.mean(axis=0) == pytest.approx([0.0, 0.5, 1.0], abs=0.02)
+    assert np.cov(drawn.T) == pytest.approx(np.full((3, 3), 0.25) + np.diag([0.49] * 3), abs=0.02)
+
+
+def test_an_anchored_item_keeps_what_its_own_answers_leave_open():
+    """Own error 0.49 and noise 0.1: 0.49 · 0.1 / 0.59 remains beside the shift, which counts 0.1 / 0.59."""
+    after = plain(3).anchored([0], np.array([1.0]), np.array([0.1]))
+    kept = 0.1 / 0.59
+    shift = 0.25 - 0.25**2 / 0.84
+    assert after.own_variance == pytest.approx([0.49 * kept, 0.49, 0.49])
+    assert after.variance == pytest.approx([kept**2 * shift + 0.49 * kept, shift + 0.49, shift + 0.49])
+    assert plain(3).own_variance == pytest.approx([0.49] * 3), "the estimate before stays as it is"
+
+
+def test_a_known_mean_of_one_item_is_that_item():
+    """Variance of the shift: s² − s⁴ / (s² + o²) after an exact mean."""
+    after = plain(1).with_mean(0.8, 0.0)
+    assert after.rate[0] == pytest.approx(0.8, abs=1e-6)
+    assert after.covariance[0, 0] == pytest.approx(0.25 - 0.25**2 / 0.74)
+    assert after.mean[0] / after.own_mean[0] == pytest.approx(0.25 / 0.49)
+
+
+def test_the_likelihood_of_gaps_is_that_of_their_joint_normal_distribution():
+    estimate, at, gap = plain(4, shared=0.6, own=0.5), np.array([0, 2, 3]), np.array([0.3, -0.4, 0.9])
+    densities = []
+    for variance in (np.array([0.3, 0.4, 0.5]), np.array([0.9, 0.2, 0.7])):
+        joint = scipy.stats.multivariate_normal(np.zeros(3), np.full((3, 3), 0.36) + np.diag(variance))
+        densities.append(_log_likelihood(estimate, at, gap, variance) - joint.logpdf(gap))
+    assert densities[0] == pytest.approx(densities[1])
+
+
+def test_without_a_spread_of_scales_counts_change_no_other_item():
+    counted = plain(4).counted([0], np.array([0.9]), np.array([100.0]))
+    assert counted.own_variance[1:] == pytest.approx([0.49] * 3)
+
+
+LEARNED = Learned(
+    names=("one", "slope", "people:crowd", "format:many", "trait:rater"),
+    mean=np.array([0.1, 0.9, -0.3, 0.2, 0.4]),
+    covariance=np.diag([0.01, 0.02, 0.03, 0.04, 0.05]),
+    spreads={
+        "pool": 0.3,
+        "group": 0.4,
+        "pool_slope": 0.2,
+        "far": 0.6,
+        "people": 0.7,
+        "time": 0.11,
+        "report": 0.12,
+        "domain": 0.13,
+        "format": 0.14,
+        "item": 0.5,
+        "stated": 0.8,
+        "scale": 0.25,
+        "rating": 0.35,
+        "trait": 0.45,
+    },
+    runs=0.8,
+    models=0.6,
+    usual_spread=0.65,
+    centre=0.5,
+)
+
+
+def item_of(people="crowd", form="many", traits=(), **more):
+    kinds = {"people": people, "time": "t", "report": "r", "domain": "d", "format": form}
+    made = estimate_pool(
+        pooled([0.75], 0.6), {group: [kind] for group, kind in kinds.items()}, more.pop("distance", 0.0), LEARNED,
+        traits=traits, **more,
+    )  # fmt: skip
+    return float(made.centre[0]), float(made.variance[0]), made
+
+
+def test_a_new_pool_has_learned_effects_and_the_spread_of_everything_else():
+    slope = np.log(3.0) - 0.5
+    centre, variance, made = item_of()
+    assert centre == pytest.approx(0.1 + 0.9 * slope - 0.3 + 0.2)
+    known = 0.01 + 0.02 * slope**2 + 0.03 + 0.04
+    new = 0.3**2 + 0.4**2 + (0.2 * slope) ** 2 + 0.11**2 + 0.12**2 + 0.13**2
+    own = 0.5**2 + (0.8 * 0.6) ** 2
+    assert variance == pytest.approx(known + new + own)
+    assert made.own_variance[0] == pytest.approx(own) and made.scale == 0.25
+    unknown = item_of(people="wizards", form="")
+    assert unknown[0] == pytest.approx(0.1 + 0.9 * slope)
+    assert unknown[1] - variance == pytest.approx(0.7**2 + 0.14**2 - 0.03 - 0.04)
+    assert item_of(distance=1.5)[1] - variance == pytest.approx((0.6 * 1.5) ** 2)
+    half = item_of(unrecorded=0.5)
+    assert half[1] - variance == pytest.approx(0.25 * (0.3**2 + 0.7**2 + (0.2 * slope) ** 2))
+
+
+def test_raters_have_their_effect_and_their_spread():
+    centre, variance, _ = item_of()
+    rater, odd = item_of(traits=("rater",)), item_of(traits=("rater", "odd", "odder"))
+    assert rater[0] - centre == pytest.approx(0.4)
+    assert rater[1] - variance == pytest.approx(0.05 + 0.35**2)
+    assert odd[0] == pytest.approx(rater[0])
+    assert odd[1] - rater[1] == pytest.approx(2 * 0.45**2)
+
+
+def test_answers_that_say_nothing_leave_the_usual_size_of_errors():
+    """The mean of exp(2·s·(z − s)) over z from −2.5 to 2.5, as often as a normal distribution has them."""
+    free = replace(plain(4), scale=0.5)
+    settled = free._rescaled(np.array([0]), np.array([0.5]), np.array([1e-9]))
+    z = np.linspace(-2.5, 2.5, 11)
+    usual = np.average(np.exp(2 * 0.5 * (z - 0.5)), weights=np.exp(-(z**2) / 2))
+    assert settled.own_variance == pytest.approx(free.own_variance * usual, rel=1e-4)

@@ -15,9 +15,11 @@ from mensura.baseline.human_results import (
     human_results_schema,
     known_markdown,
     markdown_cell,
+    people_rows,
     to_human_results,
     with_people,
 )
+from mensura.baseline.registry import KnownBaseline
 from mensura.evidence.passing import with_grades
 from mensura.intake import shared_writing
 from mensura.intake.people_logs import read_people_logs
@@ -143,3 +145,68 @@ def test_the_card_of_a_known_baseline_names_who_passed_each_group_first():
     assert row["passed_by"] < row["of"] and row["chance"] > 0.95
     card = known_markdown(found)
     assert f"| {row['group']} | {row['passed_by']} of {row['of']} | {row['first']} | {row['date']} |" in card
+
+
+def test_a_document_answers_the_checklist_by_what_is_stated():
+    cells = {"n": 40, "low": 0.6, "high": 0.8, "conditions": "at home", "part": "law", "metric": "accuracy"}
+    graded = with_grades(own(**cells, source="a paper", year=2024)).with_columns(grade=pl.lit("A"))
+    [document] = to_human_results(graded)
+    assert document["checklist"] == {
+        "population": "partly",
+        "n": "yes",
+        "sampling": "not stated",
+        "conditions": "partly",
+        "items": "partly",
+        "scoring": "yes",
+        "uncertainty": "yes",
+        "availability": "yes",
+    }
+    assert document["source"] == {"text": "a paper", "url": None, "year": 2024, "seen": None}
+    [other] = to_human_results(graded.with_columns(grade=pl.lit("B"), metric=pl.lit(None, pl.String), high=None))
+    assert {other["checklist"][name] for name in ("availability", "scoring", "uncertainty")} == {"not stated"}
+
+
+def test_results_of_people_are_rows_of_records_under_a_name_of_their_own():
+    graded = with_grades(pl.concat([own(n=40, year=2024, source="a paper"), own(score=None)]))
+    [row] = people_rows(graded)
+    assert (row["subject"], row["name"], row["provider"]) == ("gpqa-diamond-our-experts", "our experts", "people")
+    assert (row["persons"], row["n"], row["date"], row["organisation"]) == (40, None, "2024", "a paper")
+    assert people_rows(with_grades(own()))[0]["date"] is None
+
+
+def test_a_row_of_the_registry_with_the_same_score_may_raise_a_grade():
+    """A second-hand figure and the study behind it: the better letter counts, for scores within 0.15 points."""
+    evidence = mensura.load()
+    graded = grade_references(evidence)
+    assert graded.columns == ["benchmark", "group", "kind", "grade"]
+    assert graded.height == evidence.human_references.height
+    plain = with_grades(evidence.human_references.with_columns(seen=pl.lit("evidence")))
+    pairs = zip(graded["grade"], plain["grade"], strict=True)
+    assert all(better is None or better <= letter for better, letter in pairs)
+    assert graded["benchmark"].to_list() == evidence.human_references["benchmark"].to_list()
+
+
+def test_the_card_of_a_known_baseline_lists_people_models_and_notes():
+    people = with_grades(own(n=None, source="a | paper", conditions=None)).with_columns(n=pl.lit(None, pl.String))
+    passed = {
+        "part": ["all"],
+        "group": ["our experts"],
+        "status": ["measured"],
+        "score": [70.0],
+        "passed_by": [3],
+        "of": [9],
+        "first": ["m1"],
+        "date": ["2026-01-02"],
+        "best": ["m2"],
+        "best_score": [90.0],
+        "chance": [0.999],
+        "iq": [None],
+    }
+    known = KnownBaseline("My | test", people, pl.DataFrame(passed), ("w",))
+    lines = known_markdown(known).splitlines()
+    assert lines[0] == r"## Human baseline: My \| test"
+    assert r"| our experts | 0.7 fraction | " in lines[6] and lines[6].endswith(r"| not stated |  | a \| paper |")
+    assert lines[-4] == "| our experts | 3 of 9 | m1 | 2026-01-02 | m2 | over 99% |"
+    assert lines[-2] == "- Note: w" and lines[-1].startswith("- Made with Mensura ")
+    nobody = known_markdown(KnownBaseline("T", people, pl.DataFrame(passed).clear()))
+    assert "models above" not in nobody

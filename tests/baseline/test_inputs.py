@@ -8,6 +8,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.baseline import read_items
+from mensura.people import ItemPool
 
 
 def one(text="2+2?", answer="4", **more):
@@ -135,3 +136,65 @@ def test_a_file_without_keys_lists_its_columns():
     items = read_items({"question": ["Who?", "Where?"], "loesung": ["Ann", "Rome"]})
     with pytest.raises(MensuraError, match=r"It has the columns question, loesung. Name the column \(--map"):
         items.askable()
+
+
+def test_items_come_from_pools_and_are_read_once(tmp_path):
+    items = pl.DataFrame({"item": ["a"], "text": ["Why?"], "answer": ["so"], "n_options": [4], "format": ["quiz"]})
+    (tmp_path / "folder").mkdir()
+    items.write_csv(tmp_path / "folder" / "items.csv")
+    rates = {"item": ["a"], "group": ["all"], "n": [10], "n_correct": [5]}
+    pl.DataFrame(rates).write_csv(tmp_path / "folder" / "group_rates.csv")
+    read = read_items(tmp_path / "folder")
+    assert read_items(read) is read
+    assert (read.name, read.n_options, read.table["format"].to_list()) == ("folder", [4], ["quiz"])
+    pool = ItemPool.read(tmp_path / "folder")
+    assert read_items(pool).table.equals(read.table) and read_items(pool).name == pool.name
+
+
+@pytest.mark.parametrize(("stated", "count"), [("4", 4), (4.0, 4), ("", 0), ("many", 0), (None, 0)])
+def test_a_number_of_options_is_stated_or_counted(stated, count):
+    rows = pl.DataFrame([one(choices=["3", "4"], answer="4"), {**one(), "n_options": stated}], strict=False)
+    assert read_items(rows).n_options == [2, count]
+    assert read_items(pl.DataFrame([one()])).n_options == [None], "no item shows options"
+
+
+def test_a_context_stands_before_its_question_and_keys_are_joined():
+    (row,) = read_items(
+        {"passage": ["Once."], "question": ["Who?"], "answer": ["Ann"], "domain": ["tales"]}
+    ).table.rows(named=True)
+    assert (row["text"], row["answer"], row["domain"], row["right"], row["fault"]) == (
+        "Once.\n\nWho?",
+        "Ann",
+        "tales",
+        [],
+        "",
+    )
+    several = read_items(pl.DataFrame([one(choices=["3", "4", "four"], answer="B,C")] * 1)).table.row(0, named=True)
+    assert (several["answer"], several["right"]) == ("4 or four", [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("cell", "pictured"), [("a.png", True), ("yes", True), ("no", False), ("0", False), ("", False)]
+)
+def test_a_picture_stands_in_for_a_text(cell, pictured):
+    (fault,) = read_items(pl.DataFrame([{**one(text=""), "id": "a", "needs_picture": cell}])).table["fault"]
+    assert fault == ("picture without words" if pictured else "no text")
+
+
+def test_half_of_the_items_may_be_faulty_and_doubts_are_told_without_texts():
+    rows = [one(id="a"), one(id="b", answer=""), one(id="c", choices=["1", "2"], answer="9"), one(id="d")]
+    items = read_items(pl.DataFrame(rows, strict=False))
+    assert items.askable().table["item"].to_list() == ["a", "d"]
+    assert items.doubts() == ["key that is none of the options (c); check these rows"]
+    assert items.askable().doubts() == []
+    with pytest.raises(MensuraError, match="2 of 3 items cannot be asked"):
+        read_items(pl.DataFrame(rows[:3], strict=False)).askable()
+
+
+def test_a_sample_of_everything_is_everything(items):
+    whole = read_items(items)
+    assert whole.sample(50) is whole and whole.sample(60) is whole
+    assert whole.sample(49).table.height == 49
+    assert whole.sample(5).table["item"].to_list() == sorted(
+        whole.sample(5).table["item"], key=lambda one: int(one[1:])
+    )

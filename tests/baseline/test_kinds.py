@@ -3,7 +3,16 @@
 import pytest
 
 from mensura import MensuraError
-from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_people, kind_of_report
+from mensura.baseline.kinds import (
+    NEAR,
+    describe_people,
+    find_people,
+    kind_of_domain,
+    kind_of_format,
+    kind_of_people,
+    kind_of_report,
+    list_people,
+)
 from mensura.people import World
 
 DESCRIPTIONS = {
@@ -285,3 +294,39 @@ def test_formats_and_domains_have_few_kinds_and_unknown_ones_stay_empty():
     assert [kind_of_format(count) for count in (None, 0, 2, 4)] == ["", "open", "two", "many"]
     words = ["Algebra", "trivia night", "Vocabulary", "logic puzzles", "basket weaving", None]
     assert [kind_of_domain(word) for word in words] == ["school", "knowledge", "vocabulary", "reasoning", "", ""]
+
+
+def test_a_population_is_a_name_a_country_or_a_sentence(world):
+    assert find_people("world", world).name == "world"
+    sentence = find_people("  adults in Sweden ", world)
+    assert (sentence.name, sentence.prose, find_people(sentence, world)) == (
+        sentence.prose,
+        "adults in Sweden",
+        sentence,
+    )
+    for nobody in ("", "a", "a b"[:2], "atlantis"):
+        with pytest.raises(MensuraError, match="a population that nobody described; expected a name"):
+            find_people(nobody, world)
+    assert find_people("a b", world).prose == "a b"
+
+
+def test_populations_are_listed_one_by_one(world):
+    assert list_people("DEU", world) == ["DEU"]
+    assert list_people("World, DEU", world) == ["World", "DEU"]
+    assert list_people("DEU, students", world) == ["DEU, students"]
+    assert list_people(["DEU, IND", "nurses, doctors"], world) == ["DEU", "IND", "nurses, doctors"]
+    with pytest.raises(MensuraError, match="people: nobody is named; give a population, a country or a sentence"):
+        list_people([], world)
+
+
+def test_distance_is_the_gap_in_learning_below_people_whom_models_know(world):
+    niger = describe_people("adults in Niger", world)
+    assert niger.distance == round(NEAR - world.learning("NER"), 3)
+    pair = describe_people("adults in Niger and in Sweden", world)
+    assert pair.distance == max(0.0, round(NEAR - (world.learning("NER") + world.learning("SWE")) / 2, 3))
+    words = (
+        f"the people (NER) are far from those that language models describe best: learning score {niger.distance:.1f}"
+    )
+    assert niger.distance_words.startswith(words)
+    assert describe_people("poor adults", world).distance == 1.0
+    assert describe_people(world.population("world"), world).distance_words.startswith("the people (the world) are")

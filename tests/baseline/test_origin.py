@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.baseline.origin import PartOrigin, describe_memories, describe_models, model_row
+from mensura.baseline.origin import PartOrigin, describe_memories, describe_models, item_rows, model_row, population_row
 from mensura.baseline.persons import PersonScores
 
 PEOPLE = "university students in Germany"
@@ -106,3 +106,79 @@ def test_a_score_stands_among_persons_and_is_never_rarer_than_they_are():
     assert one_in == pytest.approx(1 / 0.445, abs=0.01)
     assert passed == 0.75
     assert model_row(part, "m", 2.0)[6] == 100
+
+
+def test_items_of_the_world_have_levels_and_rarities_up_to_their_study():
+    """Level ½ − log10 of the rate; a rate of 1 in 1,000 is no more than 1 in 50 of a study of 50 people."""
+    table = pl.DataFrame({"item": ["a", "b", "c"]})
+    judged = pl.DataFrame(
+        {
+            "item": ["b", "a"],
+            "rate": [0.001, 0.1],
+            "low": [0.0, 0.01],
+            "high": [0.01, 1.0],
+            "status": ["anchored", "estimated"],
+            "remembered": [True, False],
+            "tested": [50.0, 50.0],
+        }
+    )
+    rows = {
+        name: item_rows(SimpleNamespace(table=table), SimpleNamespace(who=SimpleNamespace(name=name), items=judged))
+        for name in ("world", "pupils")
+    }
+    world = rows["world"]
+    assert world["item"].to_list() == ["a", "b", "c"]
+    assert world["level"].to_list() == [pytest.approx(1.5), pytest.approx(3.5), None]
+    assert world.select("level_low", "level_high").rows()[:2] == [
+        (pytest.approx(0.5), pytest.approx(2.5)),
+        (pytest.approx(2.5), pytest.approx(6.5)),
+    ]
+    assert world["one_in"].to_list() == [pytest.approx(10.0), 50.0, None]
+    assert world["at_least"].to_list() == [False, True, None]
+    assert world["status"].to_list() == ["estimated", "anchored", "missing"]
+    assert world["remembered"].to_list() == [False, True, False]
+    assert rows["pupils"]["level"].null_count() == 3 and rows["pupils"]["one_in"][0] == world["one_in"][0]
+    assert rows["pupils"]["population"].unique().to_list() == ["pupils"]
+
+
+def test_a_population_has_the_middle_of_its_means_and_the_scores_of_its_persons():
+    persons = PersonScores(np.linspace(0, 1, 1001)[None, :])
+    means = np.linspace(0.4, 1.2, 101)
+    part = SimpleNamespace(
+        who=SimpleNamespace(name="pupils"),
+        means=means,
+        items=pl.DataFrame({"remembered": [True, False, True]}),
+        kind=SimpleNamespace(distance=0.7),
+        persons=persons,
+    )
+    row = population_row(part)
+    assert (row["population"], row["items"], row["remembered"], row["distance"]) == ("pupils", 3, 2, 0.7)
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((0.8, 0.44, 1.0))
+    assert (row["median"], row["top_10"], row["top_10_low"]) == pytest.approx((0.5, 0.9, 0.9), abs=1e-6)
+
+
+def test_a_benchmark_that_nobody_recognises_may_still_be_known():
+    rows = pl.DataFrame({"model": ["m"], "benchmark": [None], "remembered_mean": [None]}).cast(
+        {"benchmark": pl.String, "remembered_mean": pl.Float64}
+    )
+    known = "Known benchmark: HellaSwag has published human scores, and models may remember them"
+    assert describe_memories(rows, "HellaSwag") == (known,)
+    assert describe_memories(rows, "mine") == ()
+    unnamed = rows.with_columns(remembered_mean=pl.lit(0.5))
+    assert describe_memories(unnamed, "mine") == (
+        "m recognises this benchmark and remembers a human mean of 50.0%; the registry has none",
+    )
+    silent = rows.with_columns(benchmark=pl.lit("HellaSwag"))
+    assert describe_memories(silent, "mine") == (
+        "m recognises HellaSwag and recalls no human mean; the registry has none",
+    )
+
+
+def test_one_run_and_one_anchor_are_singular():
+    origin = PartOrigin(({"model": "unnamed", "runs": 1, "date": "", "prompt": None},), anchors=(1234.0,))
+    assert origin.sentences() == [
+        "Estimated by: not named (1 run, date not stated, prompt not stated)",
+        "Nobody named the estimator, so it counts as a model whose errors are known; estimator names another",
+        "Anchors: human rates of 1 item, from 1,234 to 1,234 people each",
+    ]
+    assert origin.names == ("unnamed",)

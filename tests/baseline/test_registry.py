@@ -1,5 +1,6 @@
 """Published scores of people on known benchmarks."""
 
+import json
 from types import SimpleNamespace
 
 import polars as pl
@@ -7,8 +8,19 @@ import pytest
 
 import mensura
 from mensura.baseline import find_known
-from mensura.baseline.registry import COLUMNS, _iq, _once, published_means, read_own, score_words
+from mensura.baseline.registry import (
+    COLUMNS,
+    _iq,
+    _not_compared,
+    _once,
+    absent,
+    published_means,
+    read_own,
+    registry,
+    score_words,
+)
 from mensura.core.errors import MensuraError
+from mensura.evidence.passing import why_not_comparable
 from mensura.stitching import place_people
 
 TESTS = ("agents_last_exam", "aime", "arc_agi_1", "critpt", "mcp_atlas", "swe_rebench")
@@ -160,3 +172,30 @@ def test_an_unknown_benchmark_is_refused_with_near_names_and_an_absent_one_expla
     assert "MMLU-Pro: no study measured people" in gone.warnings[0]
     name, score = published_means("HellaSwag")[0]
     assert ", " in name and 0 < score <= 1
+
+
+def test_groups_that_are_compared_with_no_model_stay_out_under_other_names():
+    """The registry has other names for people whom the evidence compares with nobody: the score finds them."""
+    (benchmark, group), *_ = why_not_comparable()
+    rows = [(benchmark, group, 40.0), (benchmark, f"panel of {group}", 50.0), (benchmark, "others", 60.0)]
+    people = pl.DataFrame(rows, ["benchmark", "group", "score"], orient="row")
+    assert _not_compared(SimpleNamespace(human_references=people)) == {benchmark: [40.0]}
+
+
+def test_a_registry_has_its_columns_and_an_absent_benchmark_its_reason():
+    assert registry().columns == list(COLUMNS)
+    assert registry()["benchmark"].null_count() == 0
+    assert absent().columns[:2] == ["benchmark", "why"]
+
+
+def test_logs_of_people_are_baselines_of_ones_own(tmp_path):
+    log = {
+        "status": "success",
+        "eval": {"task": "gpqa_diamond", "model": "none/none", "run_id": "r", "metadata": {"population": "our team"}},
+        "plan": {"steps": [{"solver": "human_cli"}]},
+        "samples": [{"id": n, "scores": {"match": {"value": value}}} for n, value in enumerate("CCI")],
+    }
+    (tmp_path / "ann.json").write_text(json.dumps(log), encoding="utf-8")
+    row = read_own(tmp_path / "ann.json").row(0, named=True)
+    assert (row["benchmark"], row["status"], row["seen"], row["part"]) == ("gpqa_diamond", "measured", "own", "all")
+    assert row["score"] == pytest.approx({"percent": 200 / 3, "fraction": 2 / 3}[row["unit"]])

@@ -1,6 +1,7 @@
 """The result of an estimated baseline, and its card for a README or a paper: Markdown, SVG and JSON."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import polars as pl
@@ -116,3 +117,41 @@ def test_a_baseline_is_written_with_its_card_in_three_forms(tmp_path):
     assert (place / "card.md").read_text(encoding="utf-8") == known.card()
     assert (place / "card.svg").read_text(encoding="utf-8").startswith("<svg")
     assert pl.read_csv(place / "items.csv").height == 4
+
+
+def test_the_facts_of_a_card_have_every_name_that_readers_rely_on():
+    facts = json.loads(result.card_json(baseline(parts=(part(anchors=(30.0,)),))))
+    assert set(facts) == {
+        *("benchmark", "items", "items_of", "status", "people", "span", "time", "models", "method", "learned_on"),
+        *("validation", "warnings", "mensura"),
+    }
+    (who,) = facts["people"]
+    assert who["read_as"] == "adults" and who["distance_told"] == "near well-described people"
+    assert {"described_as", "published", "validated_on", "to_improve"} <= set(who)
+    assert facts["span"]["world"] == "from 1 in 2.0 to at least 1 in 40 people"
+    assert facts["validation"] == baseline().validation() != {}
+
+
+@pytest.mark.parametrize(
+    ("traits", "words"),
+    [
+        ((), "human tests: on pools left out, items are off by "),
+        (("rater",), "AI benchmarks whose people answered as raters: on 13 of them left out"),
+    ],
+)
+def test_a_check_is_of_the_same_kind_of_people(traits, words):
+    of_people = SimpleNamespace(models=("claude-9",), kind=SimpleNamespace(traits=traits))
+    assert result.validated_on(of_people).startswith(words)
+    assert "with estimates of" not in result.validated_on(of_people), "a recorded model needs no remark"
+
+
+def test_a_picture_of_models_names_each_once_from_best_to_worst():
+    models = [(name, who, score, 90.0, 80.0, 97.0, 10.0, 0.9) for who in ("world", "pupils") for name, score in SCORES]
+    drawn = result.card_svg(baseline(models, parts=(part(("gpt", "claude")),)))
+    labels = re.findall(r'aria-label="(\w+): ([\d.]+), measured"', drawn)
+    assert labels == [("best", "91.2"), ("middle", "50"), ("worst", "7.5")]
+    assert "world: 50, 40 to 62, estimated" in drawn
+    assert "Mean score on mine in percent. Estimated, not measured. By: claude, gpt" in drawn
+
+
+SCORES = [("middle", 0.5), ("best", 0.912), ("worst", 0.075)]

@@ -128,3 +128,32 @@ def test_a_few_hundred_wrong_calls_end_in_words(capsys, monkeypatch, tmp_path):
 def test_a_number_too_large_for_an_array_is_refused():
     with pytest.raises(MensuraError, match=r"^pooling: got -1000000000000000000000000000000; expected a whole number"):
         mensura.stitch(pooling=-(10**30))
+
+
+ENDS = {
+    "seed": (0, 2**63 - 1),
+    "draws": (0, 1_000_000),
+    "streams": (1, 1_000_000),
+    "runs": (1, 10_000),
+    "n": (1, 1_000_000),
+    "rows": (1, 1_000_000),
+    "top": (1, 1_000_000),
+    "sample": (1, 1_000_000_000),
+    "other": (-(2**63), 2**63 - 1),
+}
+
+
+@pytest.mark.parametrize(("name", "ends"), ENDS.items())
+def test_a_whole_number_lies_between_the_ends_of_its_argument(name, ends):
+    """A table of a billion items is the largest that anybody samples; a million draws are an afternoon."""
+
+    def counted(number: int) -> int:
+        return number
+
+    kind = inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=int)
+    counted.__signature__ = inspect.Signature([kind])
+    verb = check_arguments(counted)
+    assert [verb(end) for end in ends] == list(ends)
+    for beyond in (ends[0] - 1, ends[1] + 1):
+        with pytest.raises(MensuraError, match=f"^{name}: got {beyond}; expected a whole number from {ends[0]} to"):
+            verb(beyond)

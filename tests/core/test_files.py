@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from mensura.core import files
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, locked_part, write_text
 
@@ -127,3 +128,14 @@ def test_a_full_disk_is_named_with_its_file_also_in_the_words_of_older_polars(tm
     with pytest.raises(OSError, match="File too large") as caught, atomic_path(tmp_path / "table.parquet"):
         raise pl.exceptions.ComputeError("parquet: underlying IO error: File too large (os error 27)")
     assert caught.value.filename == str(tmp_path / "table.parquet")
+
+
+def test_a_lock_is_given_back_with_its_handle(tmp_path):
+    pytest.importorskip("fcntl")
+    file = tmp_path / "a"
+    file.write_text("x")
+    with files.locked(file), pytest.raises(BlockingIOError):
+        files._take_lock(file, wait=False)
+    handle = files._take_lock(file, wait=False)
+    assert handle is not None
+    os.close(handle)

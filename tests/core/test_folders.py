@@ -256,3 +256,16 @@ def test_on_linux_a_folder_changes_place_with_the_new_one_in_one_step(tmp_path, 
     monkeypatch.setattr(Path, "rename", refuse)
     write(tmp_path / "out", "iq", composites="2")
     assert contents(tmp_path) == {"out/composites": "2"}
+
+
+def test_files_within_folders_are_replaced_and_brought_back_in_place(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    write(out, "iq", index="1", old__a="a")
+    monkeypatch.chdir(out)
+    write(out, "iq", index="2", new__deep__b="b")
+    assert contents(out) == {"index": "2", "new/deep/b": "b"}
+    real = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda path, to: refuse() if path.name == "z" else real(path, to))
+    with pytest.raises(OSError, match="not permitted"):
+        write(out, "iq", index="3", new__deep__b="c", z="z")
+    assert contents(out) == {"index": "2", "new/deep/b": "b"}

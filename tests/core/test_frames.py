@@ -12,7 +12,16 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.core.frames import sort_highest, text_table
+from mensura.core.frames import (
+    first_row,
+    neutral_cells,
+    neutral_text,
+    require_columns,
+    says_yes,
+    sort_highest,
+    text_table,
+    without_quotes,
+)
 from mensura.intake import packed
 from mensura.intake.tables import as_frame
 
@@ -160,3 +169,47 @@ def test_numbers_that_differ_only_in_last_bits_are_sorted_by_name():
     assert table["value"][3] > table["value"][0]
     assert sort_highest(table, "value", "name")["name"].to_list() == ["c", "a", "b", "none"]
     assert sort_highest(table, -pl.col("value"), "name")["name"].to_list() == ["a", "b", "c", "none"]
+
+
+def test_yes_is_written_in_several_ways_and_a_blank_is_no_yes():
+    cells = ["true", "YES ", "1", "1.0", "no", "0", "", None, "maybe"]
+    told = pl.DataFrame({"a": cells}).select(says_yes("a"))["a"].to_list()
+    assert told == [True] * 4 + [False] * 5
+    assert pl.DataFrame({"a": [True, False, None]}).select(says_yes("a"))["a"].to_list() == [True, False, False]
+    assert pl.DataFrame({"a": [1.0, 0.0, 2.0]}).select(says_yes("a"))["a"].to_list() == [True, False, False]
+
+
+def test_the_first_row_and_the_columns_that_lack():
+    frame = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    assert first_row(frame) == {"a": 1, "b": "x"}
+    assert first_row(frame.clear()) is None
+    require_columns(frame, ["b", "a"], name="t")
+    with pytest.raises(MensuraError, match=r"^t: missing column 'c', 'd'; it has a, b\. Add or rename it$"):
+        require_columns(frame, ["c", "a", "d"], name="t")
+    with pytest.raises(MensuraError, match="it has none"):
+        require_columns(pl.DataFrame(), ["c"], name="t")
+
+
+@pytest.mark.parametrize(
+    ("cell", "neutral"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+x", "'+x"),
+        ("-1.5e3", "-1.5e3"),
+        ("+.5", "+.5"),
+        ("@x", "'@x"),
+        ("\t1", "'\t1"),
+        ("  =x", "'  =x"),
+        ("＝x", "'＝x"),
+        ("'=x", "''=x"),
+        ("'x", "'x"),
+        ("x=1", "x=1"),
+        ("", ""),
+    ],
+)
+def test_no_spreadsheet_finds_a_formula_and_every_cell_comes_back(cell, neutral):
+    frame = pl.DataFrame({"a": [cell, None], "n": [1, 2]})
+    kept = neutral_cells(frame)
+    assert kept["a"].to_list() == [neutral, None]
+    assert neutral_text(cell) == neutral
+    assert without_quotes(kept).equals(frame)

@@ -47,6 +47,8 @@ def test_the_median_stays_whole_and_halves_go_to_even(told, level):
 def test_a_single_reading_is_its_level_with_unknown_spread():
     pooled = pool_readings(readings([[3.0]], [("a", 0)]))
     assert pooled.demands.row(0) == ("i0", "QLl", 3, None, "a")
+    assert pooled.demands.columns == ["item", "dimension", "level", "spread", "annotator"]
+    assert pooled.annotators.columns == ["dimension", "annotator", "leaning", "error"]
 
 
 def test_the_ordinal_model_finds_the_careless_annotator():

@@ -6,6 +6,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.demands import combine, measure_agreement, read_demands
+from mensura.demands.agreement import resample_counts, value_and_interval
 
 _ = None
 KRIPPENDORFF = {
@@ -191,3 +192,39 @@ def test_the_recorded_runs_agree_as_stated(shared):
     kappa = table.filter(statistic="kappa").filter(pl.col("dimension") != "CEe")["value"]
     assert (round(kappa.min(), 2), round(kappa.max(), 2)) == (0.79, 0.98)
     assert found.items == 292
+
+
+def test_a_pair_without_a_common_item_has_no_figures():
+    apart = readings(c=[1, 2]).with_columns(item=pl.lit("x") + pl.col("item"))
+    found = measure_agreement(pl.concat([readings(a=[1, 2, 4], b=[1, 3, 2]), apart]), draws=20)
+    assert found.pairs.rows() == [
+        (
+            "a",
+            "b",
+            3,
+            pytest.approx(1 / 3),
+            pytest.approx(2 / 3),
+            pytest.approx(found.pairs["kappa"][0]),
+            pytest.approx(-1 / 3),
+        ),
+        ("a", "c", 0, None, None, None, None),
+        ("b", "c", 0, None, None, None, None),
+    ]
+    assert found.items == 3
+    assert found.heading == "Agreement of 3 raters on 3 items (90% intervals over items)"
+
+
+def test_a_statistic_that_most_resamples_lack_has_no_interval():
+    drawn = np.array([0.5, *[np.nan] * 6, *[0.4] * 4])
+    assert value_and_interval(drawn) == (0.5, None, None)
+    assert value_and_interval(np.array([0.5, *[np.nan] * 4, *[0.4] * 4])) == (0.5, 0.4, 0.4)
+    assert value_and_interval(np.array([np.nan, 0.4])) == (None, None, None)
+    assert value_and_interval(np.array([0.5])) == (0.5, None, None)
+    low, high = value_and_interval(np.array([0.5, *np.linspace(0, 1, 101)]))[1:]
+    assert (low, high) == pytest.approx((0.05, 0.95))
+
+
+def test_resamples_count_every_item_once_and_then_with_replacement():
+    counts = resample_counts(7, 50, np.random.default_rng(0))
+    assert counts.shape == (51, 7)
+    assert counts[0].tolist() == [1.0] * 7 and (counts.sum(axis=1) == 7).all() and (counts[1:] == 2).any()

@@ -126,3 +126,32 @@ def test_what_is_left_of_a_budget_is_never_below_nothing():
     )
     assert cells_left({"max_calls": 5, "max_cost": 2.0}, spent) == {"max_calls": 0, "max_cost": 0}, "nothing is left"
     assert cells_left({"max_calls": None}, spent) == {"max_calls": None}
+
+
+class Priced(Scripted):
+    """A scripted model each of whose answers costs so much; None where nobody knows."""
+
+    def ask(self, questions, read):
+        return [answer._replace(cost=self.price) for answer in super().ask(questions, read)]
+
+
+def priced(model, price):
+    asker = Priced(answering(by_text), model)
+    asker.price = price
+    return asker
+
+
+def test_the_cost_of_all_models_is_known_only_where_each_ones_is(items):
+    both = annotate(items, model=[priced("a", 0.5), priced("b", 0.25)], protocol="item", dimensions=["AS"])
+    assert (both.cost, both.calls, both.stored) == (5 * 0.75, 10, 0)
+    assert annotate(items, model=[priced("a", 0.5), priced("b", None)], dimensions=["AS"]).cost is None
+
+
+def test_some_cells_that_were_read_twice_are_enough_for_agreement(items):
+    def reply(question):
+        return "no" if question.repeat and question.about["item"] != "q0" else answering(by_text)(question)
+
+    result = annotate(items, model=Scripted(reply), protocol="item", repeats=2, dimensions=["AS", "VO"])
+    assert result.agreed is not None and result.agreed.items == 1
+    assert result.agreement.filter(statistic="exact", dimension="AS")["n"].to_list() == [1]
+    assert "8 cells without a level; the commonest reason (8): " in result.warnings[-1]

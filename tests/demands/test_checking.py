@@ -7,7 +7,7 @@ import pytest
 from mensura import MensuraError
 from mensura.core.arrays import expit, logit
 from mensura.demands import check_demands, read_demands
-from mensura.demands.checking import _ridge
+from mensura.demands.checking import _errors, _predicted, _ridge, judge
 
 
 def study(pools=6, items=40, slopes=(-0.8, 0.0), noise=0.4, seed=0, easiness=1.0, between=0.0):
@@ -220,3 +220,44 @@ def test_ridge_slopes_solve_their_normal_equations():
     for penalty, slopes in zip(penalties, _ridge(x, y, weight, penalties), strict=True):
         np.testing.assert_allclose(x.T @ (weight * (y - x @ slopes)), penalty * spread * slopes, atol=1e-9)
         assert slopes[3] == 0
+
+
+def test_a_check_says_what_it_compared():
+    found = check_demands(*study(pools=3, items=6), draws=10)
+    assert found.heading == "Levels against human logit rates: 18 items, 3 pools (90% intervals)"
+    assert found.overall.select("dimension", "pools", "n").rows() == [(name, 3, 18) for name in ("QLl", "KNc", "sum")]
+    assert found.warnings == ()
+    again = check_demands(*study(pools=3, items=6), draws=10, seed=0)
+    assert found.overall.equals(again.overall), "the seed is 0"
+
+
+def test_errors_are_those_of_rates_and_of_logits():
+    """Prediction ½ for rates ¼ and ¾: off by ¼ each, in logits by ln 3; the baseline ¾ is off by ½ and 0."""
+    truth = logit(np.array([0.25, 0.75]))
+    mae, base, rmse, rmse_base, r = _errors(truth, np.zeros(2), logit(np.array([0.75, 0.75])))
+    assert (mae, base) == pytest.approx((0.25, 0.25))
+    assert (rmse, rmse_base) == pytest.approx((np.log(3), 2 * np.log(3) / 2**0.5))
+    assert r is None
+    assert _errors(truth, -truth, truth)[4] == pytest.approx(-1.0)
+
+
+def test_a_pool_left_out_is_predicted_from_the_mean_of_the_others():
+    """Two pools with means 1 and 3 and no slope: a third is expected at 2, whatever the sizes of the two."""
+    pool = np.array([0, 0, 0, 1, 2])
+    logits = np.array([1.0, 1.0, 1.0, 3.0, 7.0])
+    levels = np.array([[0.0], [1.0], [2.0], [1.0], [1.0]])
+    guess, base = _predicted(levels, logits, pool, 2, np.array([1e9]), centred=False)
+    assert base.tolist() == [2.0] and guess[0] == pytest.approx([2.0], abs=1e-6)
+    guess, base = _predicted(levels, logits, pool, 0, np.array([1e9]), centred=True)
+    assert base.tolist() == [1.0] * 3 and guess[0] == pytest.approx([1.0] * 3, abs=1e-6)
+
+
+def test_the_gain_over_the_baseline_is_a_mean_over_pools():
+    rows = [("a", "new pool", 0.1, 0.3), ("b", "new pool", 0.2, 0.1), ("c", "new pool", 0.1, 0.2)]
+    prediction = pl.DataFrame(rows, ["pool", "question", "mae", "mae_baseline"], orient="row")
+    row = judge(prediction, 500, np.random.default_rng(0)).row(0, named=True)
+    assert (row["pools"], row["mae"], row["mae_baseline"], row["gain"], row["better_in"]) == (
+        *(3, pytest.approx(0.4 / 3), pytest.approx(0.2), pytest.approx(0.2 / 3), 2),
+    )
+    assert -0.1 <= row["low"] < row["gain"] < row["high"] <= 0.2
+    assert judge(prediction, 0, np.random.default_rng(0)).select("low", "high").row(0) == (None, None)

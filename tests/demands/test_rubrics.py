@@ -140,3 +140,11 @@ def test_other_faults_of_a_folder(tmp_path):
         load_rubrics(tmp_path)
     with pytest.raises(MensuraError, match=r"no rubric for 'qll'; expected AS, .* \(capital letters matter\)"):
         load_rubrics(dimensions=["qll"])
+
+
+def test_a_rubric_reads_as_it_was_written(tmp_path):
+    text = "# Planning\n\nAhead.\n" + "\n".join(f"Level {level}: asks for step {level}" for level in range(5))
+    (tmp_path / "PLp.txt").write_text(f"{text}\nLevel 5: Most. All of it is asked for.\n* one\n", encoding="utf-8")
+    levels = [f"Level {level}: asks for step {level}" for level in range(5)]
+    last = "Level 5: Most. All of it is asked for.\nExamples:\n* one"
+    assert load_rubrics(tmp_path)["PLp"].as_text() == "\n\n".join(["PLp Planning", "Ahead.", *levels, last])

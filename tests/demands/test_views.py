@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from mensura import ItemPool, MensuraError
-from mensura.demands import annotation_sheet, plan_annotation, unguessability
+from mensura.demands import annotation_sheet, plan_annotation, pool_rates, unguessability
 from mensura.demands.protocols import PROTOCOLS
-from mensura.demands.views import item_table, view_items
+from mensura.demands.views import ItemView, item_table, view_items
 
 SEEN = ["text", "options", "key", "scoring"]
 
@@ -131,3 +131,23 @@ def test_pools_that_are_not_there_or_not_tables(tmp_path):
         item_table(tmp_path)
     with pytest.raises(MensuraError, match="occurs more than once"):
         item_table(pl.DataFrame({"item": ["a", "a"], "text": ["x", "y"]}))
+
+
+def test_rates_of_several_pools_stand_under_each_other():
+    def pool(name, rate):
+        return ItemPool.from_rates(name, {"item": ["a"]}, {"item": ["a"], "group": ["all"], "n": [10], "rate": [rate]})
+
+    assert pool_rates([pool("x", 0.5), pool("y", 0.2)]).rows() == [("x", "a", 0.5, 10), ("y", "a", 0.2, 10)]
+    with pytest.raises(MensuraError, match="pools: names must differ, got x, x"):
+        pool_rates([pool("x", 0.5), pool("x", 0.2)])
+
+
+def test_an_item_is_shown_with_its_options_its_key_and_its_scoring():
+    view = ItemView("id", "Which?", ("a", "b"), "b", "by hand")
+    assert view.as_text() == ("Text: Which?\nOptions:\n- a\n- b\nKey (the answer scored as right): b\nScoring: by hand")
+    assert ItemView("id", "Which?").as_text() == "Text: Which?"
+
+
+def test_an_item_with_one_option_is_taken_for_open():
+    rows = unguessability(pl.DataFrame({"item": ["a", "b"], "n_options": [1, None]})).rows()
+    assert rows == [("a", 1, 0.0, "n_options"), ("b", None, 100.0, "no options: taken for open")]

@@ -70,6 +70,7 @@ def test_a_part_of_the_items_says_how_far_off_the_score_may_be():
     [
         ({"n": "20001"}, "its n or standard error says 2e+04 answers to 200 items"),
         ({"n": "7"}, "50 percent of 7 answers is no whole number of right ones"),
+        ({"score": "51", "n": "50"}, "51 percent of 50 answers is no whole number of right ones"),
         ({"stderr": "0"}, "a standard error of 0 is not possible here"),
         ({"note": "with tools"}, "its note says 'with tools'"),
         ({"note": "pass@5"}, "its note says 'pass@5'"),
@@ -93,6 +94,7 @@ def test_a_figure_that_is_hardly_what_it_seems_is_asked_about(row, doubt):
     [
         {"n": "20000"},
         {"n": "8"},
+        {"n": "51"},
         {"score": "33", "n": "6"},  # a third, as a whole percentage
         {"note": "without tools"},
         {"note": "pass@1"},

@@ -3,7 +3,19 @@
 import polars as pl
 import pytest
 
-from mensura.evidence import distinct_scores, load, trials
+from mensura.core.errors import MensuraError
+from mensura.evidence import (
+    benchmark_coverage,
+    distinct_scores,
+    far_below_predecessor,
+    load,
+    require_subject,
+    source_coverage,
+    source_disagreement,
+    trials,
+    used_scores,
+    with_tries,
+)
 
 
 def evidence_with(tmp_path, *scores):
@@ -76,3 +88,86 @@ def test_what_the_embedded_sources_print_twice():
 def test_tries_are_items_times_repeats(tmp_path):
     loaded = evidence_with(tmp_path, "a,t,40.2,percent,yes,june,")
     assert loaded.benchmarks.select("benchmark", trials()).rows() == [("t", 132), ("f", 50), ("e", None)]
+
+
+def family(tmp_path, *scores, humans=()):
+    """A model, its successor, a smaller successor and one of another line; the scores are of the source june."""
+    evidence_with(tmp_path, "a,t,40,percent,yes,june,")
+    (tmp_path / "models.csv").write_text(
+        "subject,name,provider,released,reasoning,line,tier,predecessor\n"
+        "a,A,Lab,2025-01-01,no,big,0,\nb,B,Lab,2026-01-01,no,big,0,a\n"
+        "c,C,Lab,2026-02-01,no,big,-1,a\nd,D,Lab,2026-03-01,no,other,0,a\n",
+        encoding="utf-8",
+    )
+    head = "subject,benchmark,score,unit,primary,source,note,n,stderr\n"
+    (tmp_path / "scores.csv").write_text(head + "\n".join(scores) + "\n", encoding="utf-8")
+    return load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("score", "tries"),
+    [
+        ("a,t,50,percent,yes,june,,,", 132.0),
+        ("a,t,50,percent,yes,june,,40,", 40.0),
+        ("a,t,50,percent,yes,june,,,5", 100.0),
+        ("a,t,50,percent,yes,june,,90,5", 90.0),
+        ("a,t,50,percent,yes,june,,200,5", 100.0),
+        ("a,t,50,percent,yes,june,,,0", 132.0),
+        ("a,t,0,percent,yes,june,,,2", 50.0),  # nobody right: an error of 0.02 is one of 50
+        ("a,f,0.2,fraction,yes,june,,,0.04", 100.0),
+        ("a,e,1200,elo,yes,june,,,", None),
+        ("a,e,1200,elo,yes,june,,,34.743559", 100.0),  # 4 · 400 / ln 10 points rise from 0 to 1: 0.05 at one half
+    ],
+)
+def test_tries_are_the_fewer_of_what_number_and_error_tell(tmp_path, score, tries):
+    loaded = family(tmp_path, score)
+    (row,) = with_tries(loaded, loaded.scores).to_dicts()
+    assert row["tries"] == (tries if tries is None else pytest.approx(tries, rel=1e-6))
+
+
+def test_scores_without_a_primary_one_are_only_on_record(tmp_path):
+    loaded = family(tmp_path, "a,t,50,percent,yes,june,,,", "a,t,60,percent,no,other,,,", "b,t,70,percent,no,other,,,")
+    assert used_scores(loaded).select("subject", "source").rows() == [("a", "june"), ("a", "other")]
+
+
+def test_coverage_counts_models_second_sources_and_releases(tmp_path):
+    loaded = family(tmp_path, "a,t,50,percent,yes,june,,,", "b,t,60,percent,yes,june,,,", "a,t,52,percent,no,other,,,")
+    rows = {row["benchmark"]: row for row in benchmark_coverage(loaded).to_dicts()}
+    t = rows["t"]
+    assert (t["models"], t["second_sources"], t["human_groups"], t["unit"]) == (2, 1, 0, "percent")
+    assert (str(t["first"]), str(t["last"])) == ("2025-01-01", "2026-01-01")
+    assert (rows["f"]["models"], rows["f"]["second_sources"], rows["f"]["first"]) == (0, 0, None)
+    sources = {row["source"]: (row["scores"], row["primary"]) for row in source_coverage(loaded).to_dicts()}
+    assert sources == {"june": (2, 2), "july": (0, 0), "index": (0, 0), "other": (1, 0)}
+
+
+def test_sources_disagree_by_the_gap_from_the_primary_score(tmp_path):
+    loaded = family(
+        tmp_path,
+        *("a,t,50,percent,yes,june,,,", "a,t,52.5,percent,no,other,,,", "a,t,50.05,percent,no,july,,,"),
+        *("b,t,60,percent,yes,june,,,", "b,t,53,percent,no,other,,,", "a,f,0.5,fraction,yes,june,,,"),
+        "a,f,0.6,fraction,no,other,,,",
+    )
+    assert source_disagreement(loaded).rows() == [
+        ("t", 2, pytest.approx((2.5 + 7) / 2), pytest.approx(7.0), "percent"),
+        ("f", 1, pytest.approx(0.1), pytest.approx(0.1), "fraction"),
+    ], "the reading of july is that of june"
+
+
+def test_a_model_eight_points_below_its_predecessor_is_looked_at_again(tmp_path):
+    loaded = family(
+        tmp_path,
+        *("a,t,50,percent,yes,june,,,", "b,t,42,percent,yes,june,,,", "c,t,20,percent,yes,june,,,"),
+        *("d,t,20,percent,yes,june,,,", "a,f,0.9,fraction,yes,june,,,", "b,f,0.6,fraction,yes,june,,,"),
+        *("a,e,1500,elo,yes,june,,,", "b,e,900,elo,yes,june,,,"),
+    )
+    assert far_below_predecessor(loaded).rows() == [("b", "f", 0.6, "a", 0.9), ("b", "t", 42.0, "a", 50.0)]
+    near = family(tmp_path, "a,t,50,percent,yes,june,,,", "b,t,42.1,percent,yes,june,,,")
+    assert far_below_predecessor(near).is_empty()
+
+
+def test_a_model_is_found_by_its_id_or_a_name_and_others_are_offered(tmp_path):
+    loaded = family(tmp_path, "a,t,50,percent,yes,june,,,")
+    assert require_subject(loaded, "b") == require_subject(loaded, "B") == "b"
+    with pytest.raises(MensuraError, match=r"model: 'zzz' is not in the evidence \(mensura evidence summary --models"):
+        require_subject(loaded, "zzz")

@@ -156,3 +156,23 @@ def test_the_grade_follows_the_short_rule():
     assert graded["kind"].to_list() == ["measured"] * 5 + ["quoted", "estimated", "threshold"]
     assert count_grades(graded) == "A 1, B 2, C 2, D 1, E 1; 1 threshold without a letter"
     assert graded["raised_by"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("group", "score", "stderr", "bound"),
+    [
+        ({"score": 0.5, "low": 0.4, "high": 0.6}, 0.5, 0.2 / 3.29, None),
+        ({"score": 0.5, "status": "estimated"}, 0.5, 0.05, None),
+        ({"score": 0.0, "status": "estimated"}, 0.02, 0.05, "at most"),
+        ({"score": 0.0, "status": "judged"}, 0.02, 0.05, "at most"),
+        ({"score": 0.0, "n": 100}, 0.0, (1 / 22 * 21 / 22 / 100) ** 0.5, None),
+        ({"score": 0.5, "items": 25}, 0.5, 0.1, None),
+        ({"score": 0.5, "n": 100, "items": 25}, 0.5, 0.05, None),
+        ({"score": 0.5}, 0.5, 0.05, None),
+    ],
+)
+def test_the_error_of_a_group_is_its_range_its_number_or_assumed(group, score, stderr, bound):
+    usual = {"low": None, "high": None, "status": "measured", "n": None, "items": None}
+    types = dict.fromkeys(("low", "high", "n", "items"), pl.Float64)
+    row = people_rates(pl.DataFrame([usual | group], schema_overrides=types)).row(0, named=True)
+    assert (row["score"], row["stderr"], row["bound"]) == (score, pytest.approx(stderr), bound)

@@ -59,3 +59,15 @@ def test_a_score_lies_within_its_unit(unit, tmp_path):
         else:
             with pytest.raises(EvidenceError, match=f"expected a {unit} from {low} to {high}"):
                 load(folder)
+
+
+def test_a_table_has_its_name_its_meaning_its_key_and_what_it_cannot_do_without():
+    assert all(table.name == name and " " in table.about for name, table in TABLES.items())
+    assert TABLES["scores"].key == ("subject", "benchmark", "source")
+    needed = {column.name for column in TABLES["models"].columns if column.required}
+    assert {"subject", "name", "provider", "released"} <= needed and "line" not in needed
+    assert TABLES["models"].column("predecessor").references == "models.subject"
+    assert TABLES["scores"].column("score").expected == "a number"
+    assert TABLES["eq_ladders"].column("eq").expected == "a number from 0 to 250"
+    assert TABLES["costs"].column("value").expected == "a number of at least 0"
+    assert TABLES["scores"].column("unit").expected.startswith("one of percent, fraction")

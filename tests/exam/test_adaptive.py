@@ -10,12 +10,14 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, adaptive, inspect_exam, read_exam
-from mensura.exam.adaptive import next_names, plan_adaptive
+from mensura.exam.adaptive import AdaptivePlan, moments_of, next_names, place_takers, plan_adaptive
+from mensura.exam.comparison import scale
 from mensura.exam.gathering import people_outcomes, people_takers
 from mensura.exam.report import report_exam
+from mensura.exam.settings import read_bank
 from mensura.exam.sitting import sit_exam
 from mensura.llm import Answer
-from mensura.responses import FitOptions, fit_responses
+from mensura.responses import FitOptions, fit_categories, fit_responses
 
 SIZE = 120
 RULES = """
@@ -253,3 +255,99 @@ def test_the_command_plans_an_adaptive_exam(exam, mensura_command, monkeypatch):
     run = mensura_command("exam", "plan", exam.folder)
     assert "items on average for an error of" in run.out
     assert "not with an adaptive exam" in mensura_command("exam", "plan", exam.folder, "--precision", 0.1).err
+
+
+def answered(exam, abilities, items=40, seed=7, **models):
+    """Outcomes of people (p0, p1, …) and of models of these abilities on the first items."""
+    rng, names = np.random.default_rng(seed), exam.bank.items[:items]
+    takers = [(f"p{n}", "people", ability) for n, ability in enumerate(abilities)]
+    rows = [
+        (name, kind, item, float(rng.random() < chance(exam, item, ability)))
+        for name, kind, ability in [*takers, *((name, "models", ability) for name, ability in models.items())]
+        for item in names
+    ]
+    return pl.DataFrame(rows, schema=["subject", "kind", "item", "score"], orient="row")
+
+
+def test_a_sitting_ends_with_the_most_items_that_the_rules_allow(exam):
+    names = exam.bank.items
+    assert next_names(exam, 1, tuple(names[:25]), {}) == []
+    assert len(next_names(exam, 1, (), {})) == 1
+
+
+def test_takers_are_placed_on_the_scale_of_the_bank(exam):
+    """Weights move the mean of the people, and never an item."""
+    people = np.array([-1.0] * 6 + [1.0] * 6)
+    outcomes = answered(exam, people, strong=1.5)
+    even = place_takers(exam, outcomes, "people", {})
+    mean, sd = even.groups.select("mean", "sd").row(0)
+    assert abs(mean) < 0.3 and 0.8 < sd < 1.4
+    assert even.groups.select("group", "subjects").row(0) == ("people", 12)
+    of_bank = pl.read_csv(exam.folder / "bank.csv")
+    assert np.allclose(even.items.select("discrimination", "difficulty"), of_bank[:, 1:])
+    assert even.items["item"].to_list() == of_bank["item"].to_list()
+    able = place_takers(exam, outcomes, "people", {f"p{n}": 9.0 if n > 5 else 1.0 for n in range(12)})
+    assert 0.5 < able.groups["mean"][0] < 1.1
+    strong = even.subjects.filter(subject="strong").row(0, named=True)
+    assert strong["low"] < 1.5 < strong["high"]
+    assert strong["rate"] == pytest.approx(float(exam.bank.chances(np.array([strong["ability"]])).mean()))
+    few = place_takers(exam, outcomes.filter(pl.col("subject").is_in(["p0", "p6", "strong"])), "people", {})
+    assert few.groups.select("mean", "sd", "se_mean", "se_sd").row(0) == (0.0, 1.0, 1.0, 1.0)
+
+
+def test_people_of_an_adaptive_exam_are_compared_by_their_abilities(exam):
+    outcomes = answered(exam, np.linspace(-1.5, 1.5, 8), strong=2.5)
+    scaled = scale(outcomes, {f"p{n}": 1.0 for n in range(8)}, exam)
+    assert scaled.warnings[0].startswith("adaptive exam: takers got different items")
+    place = dict(scaled.among.select("subject", "percentile").iter_rows())
+    assert place["p0"] < place["p4"] < place["p7"] <= place["strong"]
+
+
+def test_mean_and_spread_of_weighted_abilities_have_their_errors():
+    """Weights 1 and 3: mean 0.5·¾, variance of the abilities 3/16·¼ and of their errors ¼·0.04 + ¾·0.01."""
+    people = pl.DataFrame({"subject": ["a", "b"], "ability": [0.0, 0.5], "se": [0.2, 0.1]})
+    moments = moments_of(people, {"b": 3.0})
+    sd = (3 / 16 * 0.25 + 0.25 * 0.04 + 0.75 * 0.01) ** 0.5
+    n = 4.0**2 / 10.0
+    expected = {"mean": 0.375, "sd": sd, "se_mean": sd / n**0.5, "se_sd": sd / (2 * n) ** 0.5}
+    assert moments == pytest.approx(expected)
+
+
+def test_a_plan_compares_fixed_forms_up_to_all_items(exam):
+    plan = plan_adaptive(exam, takers=4)
+    forms = ["adaptive", *(f"{size} items" for size in (5, 10, 15, 20, 30, 50, 80, SIZE))]
+    assert plan.plan["form"].to_list() == forms
+    assert (
+        plan.plan["items"].to_list()[1:] == plan.plan["most_items"].to_list()[1:] == [5, 10, 15, 20, 30, 50, 80, SIZE]
+    )
+    assert plan.plan["exposure"][-1] == 1.0
+    assert plan.plan["error"][-1] < 0.35
+    table = pl.DataFrame({"form": ["adaptive", "5 items", "9 items"], "items": [6.04, 5, 9], "error": [0.4, 0.5, 0.4]})
+    assert AdaptivePlan(table).heading == ("Adaptive: 6.0 items on average for an error of 0.40; a fixed form needs 9")
+    assert AdaptivePlan(table[:2]).heading.endswith("; no fixed form of these reaches it")
+
+
+class Failing(Able):
+    """A model whose calls fail."""
+
+    def ask(self, questions, read):
+        return [Answer(question, error="HTTP 500") for question in questions]
+
+
+def test_a_model_whose_call_failed_goes_on_with_the_next_run(exam):
+    sat = sit_exam(exam, Failing(exam, 0.0), repeats=2)
+    assert sat.sittings.select("repeat", "outcome", "score", "position").rows() == [
+        (0, "failed", None, 1),
+        (1, "failed", None, 1),
+    ]
+    assert sat.heading == "able: sittings 2, scored answers 0, rate none"
+
+
+def test_a_bank_of_ratings_is_refused(exam):
+    rng = np.random.default_rng(0)
+    rows = {"subject": [f"p{n}" for n in range(60)], **{f"q{k}": rng.integers(0, 3, 60).tolist() for k in range(4)}}
+    for name, table in fit_categories(rows).tables().items():
+        (exam.folder / "ratings").mkdir(exist_ok=True)
+        table.write_csv(exam.folder / "ratings" / f"{name}.csv")
+    with pytest.raises(MensuraError, match=r"ratings: a bank of ratings; .*Restore .*ratings, or fit it again"):
+        read_bank(exam.folder / "ratings", ["q0"])

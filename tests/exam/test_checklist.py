@@ -56,3 +56,91 @@ def test_a_question_may_be_named_count(made):
     report, takers = made
     persons = to_pool(report, takers.rename({"age": "count"})).persons
     assert persons["count"].equals(to_pool(report, takers).persons["age"].rename("count"))
+
+
+def test_the_checklist_restates_the_settings_and_counts_of_an_exam(made):
+    report, _ = made
+    answers = dict(checklist(report).select("field", "answer").iter_rows())
+    stated = {
+        "kind of evaluation": "capability",
+        "mode": "text",
+        "language": "en",
+        "number of items": "20",
+        "items given to models": "20",
+        "sampling of items": "balanced forms: items and pairs about equally often",
+        "weights": "none",
+        "people at each step": "started 80, finished 80, analysed 80",
+        "left out afterwards": "0 people, by rules stated before (exclusions.csv)",
+        "items per sitting": "10",
+        "randomised": "no",
+        "attention checks": "0; a person may fail 0",
+        "tools allowed": "none",
+        "time rules": "There is no time limit.",
+        "same scoring for both": "yes, one scorer; keys only",
+        "demographics of the sample": "age",
+        "time to completion": "median 1.7 minutes on items",  # ten items of 10 seconds
+        "blank and late answers": "0",
+    }
+    assert {field: answers[field] for field in stated} == stated
+    rate = "0.466 (0.423 to 0.510)"
+    assert answers["robust to the exclusion rules"] == f"rate {rate} with the rules, {rate} without"
+
+
+def test_the_checklist_of_another_exam_says_what_differs(made):
+    report, _ = made
+    settings = report.exam.settings
+    study = settings.study.model_copy(update={"pay_per_hour": 12.5, "currency": "EUR"})
+    exam = replace(
+        report.exam,
+        settings=settings.model_copy(
+            update={
+                "study": study,
+                "order": "shuffled",
+                "shuffle_options": True,
+                "items_per_person": 20,
+                "questions": [],
+            }
+        ),
+    )
+    margins = pl.DataFrame({"question": ["age", "age", "land"]})
+    outcomes = pl.DataFrame(
+        {"subject": ["people", "people", "m"], "outcome": ["blank", "late", "blank"], "n": [2, 3, 9]}
+    )
+    other = replace(
+        report,
+        exam=exam,
+        margins=margins,
+        outcomes=outcomes,
+        comparison=report.comparison.filter(kind="people"),
+        responses=report.responses.filter(group="people"),
+        facts=report.facts | {"design_effect": 1.234, "people_rate": None},
+        exclusions=pl.DataFrame({"subject": ["p", "p"], "rule": ["a", "b"]}),
+    )
+    answers = dict(checklist(other).select("field", "answer").iter_rows())
+    stated = {
+        "pay": "12.5 EUR per hour",
+        "randomised": f"order of items, order of options (seed {settings.seed})",
+        "sampling of items": "everybody got all items",
+        "weights": "raked to age, land, design effect 1.23",
+        "blank and late answers": "5",
+        "items given to models": "no model took part",
+        "runs per item and model": "0",
+        "left out afterwards": "1 person, by rules stated before (exclusions.csv)",
+        "demographics of the sample": "not asked",
+        "robust to the exclusion rules": "nobody to compare",
+    }
+    assert {field: answers[field] for field in stated} == stated
+
+
+def test_a_pool_has_the_items_of_the_exam(made):
+    report, takers = made
+    items = to_pool(report, takers).items
+    assert items.row(4, named=True) == {
+        "item": "q04",
+        "domain": None,
+        "text": "Text of 4",
+        "n_options": 2,
+        "needs_picture": False,
+        "language": "en",
+    }
+    assert items.height == 20

@@ -9,6 +9,7 @@ import pytest
 from mensura.exam.adaptive import FEWEST
 from mensura.exam.comparison import (
     _difference,
+    _expected,
     _model_row,
     _people_row,
     agreement_among,
@@ -17,6 +18,7 @@ from mensura.exam.comparison import (
     scale,
 )
 from mensura.exam.rates import AnswerMatrix, MeanRate
+from mensura.exam.report import _expected_mean
 from mensura.exam.weights import LEAST_SHOWN
 
 
@@ -172,3 +174,82 @@ def test_one_language_is_compared_with_none():
         {"subject": [f"p{n}" for n in range(LEAST_SHOWN + 2)], "sat_in": ["en"] * LEAST_SHOWN + ["fr"] * 2}
     )
     assert compare_languages(exam, kept, outcomes(LEAST_SHOWN + 2), {})[0].is_empty()
+
+
+def alike_bank():
+    """An adaptive exam whose rate on all items is the ability itself."""
+    return SimpleNamespace(bank=SimpleNamespace(chances=lambda ability: np.asarray(ability)[None]))
+
+
+def placed(*rows):
+    subjects = pl.DataFrame(rows, schema=["subject", "group", "ability", "low", "high"], orient="row")
+    return SimpleNamespace(fit=SimpleNamespace(subjects=subjects))
+
+
+def test_a_model_of_an_adaptive_exam_has_the_rate_that_its_ability_predicts():
+    scaled = placed(("m", "models", 0.7, 0.6, 0.9), ("p", "people", 0.1, 0.0, 0.2))
+    row = {"rate": 0.7, "low": 0.6, "high": 0.9}
+    assert _expected(alike_bank(), "m", None, scaled) == pytest.approx(row)
+    half = (0.15**2 + (1.6448536 * 0.1) ** 2) ** 0.5
+    ends = {"people_rate": 0.5, "difference": 0.2, "difference_low": 0.2 - half, "difference_high": 0.2 + half}
+    assert _expected(alike_bank(), "m", MeanRate(0.5, 0.3, 0.7, 0.1, 9), scaled) == pytest.approx(row | ends)
+    assert _expected(alike_bank(), "p", None, scaled) == {}
+    assert _expected(alike_bank(), "m", None, SimpleNamespace(fit=None)) == {}
+
+
+def test_the_mean_of_people_of_an_adaptive_exam_is_weighted_and_counts_the_error_of_abilities():
+    scaled = placed(*[(name, "people", rate, rate - 0.1, rate + 0.1) for name, rate in (("a", 0.4), ("b", 0.8))])
+    of_ability = (0.2 / (2 * 1.6448536)) ** 2
+    se = ((0.03 + of_ability) * 10) ** 0.5 / 4
+    mean = _expected_mean(alike_bank(), scaled, {"a": 1.0, "b": 3.0})
+    assert mean == pytest.approx((0.7, 0.7 - 1.6448536 * se, min(1.0, 0.7 + 1.6448536 * se), se, 2))
+    assert _expected_mean(alike_bank(), scaled, {"a": 1.0}) is None
+    assert _expected_mean(alike_bank(), SimpleNamespace(fit=None), {"a": 1.0, "b": 1.0}) is None
+    certain = placed(*[(name, "people", 0.98, 0.5, 1.0) for name in "ab"])
+    assert _expected_mean(alike_bank(), certain, {"a": 1.0, "b": 1.0}).high == 1.0
+    hopeless = placed(*[(name, "people", 0.02, 0.0, 0.5) for name in "ab"])
+    assert _expected_mean(alike_bank(), hopeless, {"a": 1.0, "b": 1.0}).low == 0.0
+
+
+def test_weights_move_the_scale_of_people_and_no_single_ability():
+    people = outcomes(40)
+    names = [f"p{n}" for n in range(40)]
+    plain = scale(people, dict.fromkeys(names, 1.0)).fit
+    able = set(plain.subjects.filter(pl.col("ability") > 0)["subject"])
+    weighted = scale(people, {name: 3.0 if name in able else 0.5 for name in names}).fit
+    assert weighted.groups["mean"][0] > plain.groups["mean"][0] + 0.3
+    assert weighted.subjects.equals(plain.subjects)
+
+
+def test_languages_are_compared_item_by_item_in_the_order_of_the_exam():
+    """The second item is easy in one language only; of items with few answers no rate is shown."""
+    rows, n = [], 2 * LEAST_SHOWN
+    for person in range(2 * n):
+        hard = person >= n
+        rows += [(f"p{person}", "z", float(person % 2)), (f"p{person}", "a", float(not hard))]
+        rows += [(f"p{person}", "few", 1.0)] if person == 0 else []
+    scored = pl.DataFrame(
+        [(who, "people", *rest) for who, *rest in rows], ["subject", "kind", "item", "score"], orient="row"
+    )
+    people = [f"p{person}" for person in range(2 * n)]
+    kept = pl.DataFrame({"subject": people, "sat_in": ["en"] * n + ["fr"] * n})
+    exam = SimpleNamespace(
+        languages=["en", "fr"],
+        scored=[SimpleNamespace(item=name) for name in ("z", "a", "few")],
+        settings=SimpleNamespace(language="en"),
+    )
+    table, _ = compare_languages(exam, kept, scored, dict.fromkeys(people, 1.0))
+    assert table.select("item", "language", "n", "rate").rows() == [
+        *(("z", "en", n, 0.5), ("z", "fr", n, 0.5)),
+        *(("a", "en", n, 1.0), ("a", "fr", n, 0.0)),
+        *(("few", "en", 1, None), ("few", "fr", 0, None)),
+    ]
+
+
+def test_a_person_with_one_common_item_counts_for_one_item():
+    """Persons with four items (same on 3, rates ½ and ¾: chance ½) and one item (same, both right: chance 1)."""
+    people = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    given = np.array([[True] * 4, [True, False, False, False]])
+    same, chance = (4 * 0.75 + 1) / 5, (4 * 0.5 + 1) / 5
+    kappa = error_agreement(np.array([1.0, 1.0, 1.0, 0.0]), np.ones(4, dtype=bool), people, given)
+    assert kappa == pytest.approx((same - chance) / (1 - chance))

@@ -177,3 +177,56 @@ def test_practice_comes_first_ratings_last_and_neither_counts(kinds):
         form = make_form(type(kinds)(kinds.folder, shuffled, kinds.items), number)
         assert form.items[0] == "try"
         assert form.options["sure"] == [0, 1, 2]
+
+
+def test_a_plan_follows_the_variance_of_people_and_of_items_that_nobody_answers(tmp_path):
+    """Of 20 items people get ten: the others add (0.6 · ¼)² · ½ / 10 to the variance of the mean."""
+    exam = bank(tmp_path, 20, 10)
+    rates = {item.item: 0.5 for item in exam.scored}
+    plan = plan_exam(exam, PlanTerms(0.08, 30.0, 12.0, 0.25), rates).plan
+    assert set(plan.select("items", "items_per_person").iter_rows()) == {
+        *((20, k) for k in (5, 10, 12, 15, 20)),
+        *((10, k) for k in (5, 10)),
+    }
+    row = plan.filter(items=10, items_per_person=5).row(0, named=True)
+    of_person, unseen = person_variance(np.full(20, 0.5), 5), 0.5 * 0.15**2 / 10
+    people = math.ceil(of_person / ((0.08 / 1.6448536) ** 2 - unseen))
+    half = 1.6448536 * (of_person / people + unseen) ** 0.5
+    assert row == {
+        "items": 10,
+        "items_per_person": 5,
+        "people": people,
+        "answers_per_item": people / 2,
+        "half_width": pytest.approx(half),
+        "minutes": 4.5,
+        "hours": pytest.approx(people * 4.5 / 60),
+        "cost": pytest.approx(people * 4.5 / 60 * 12 * 1.25),
+    }
+    assert plan.filter(items=20, items_per_person=5)["people"][0] == math.ceil(of_person / (0.08 / 1.6448536) ** 2)
+
+
+def test_the_best_design_is_said_in_one_line(tmp_path):
+    exam = bank(tmp_path, 8, 8)
+    plan = plan_exam(exam, PlanTerms(0.1, 60.0, 30.0))
+    best = plan.plan.row(0, named=True)
+    assert plan.heading == (
+        f"±0.1 (90%): {best['people']} people with {best['items_per_person']} of 8 items each, "
+        f"{best['hours']:.1f} hours, cost {best['cost']:,.0f}; rates unknown, taken as 0.5"
+    )
+    free = plan_exam(exam, PlanTerms(0.1))
+    assert "cost" not in free.heading
+    assert free.plan["hours"].is_sorted() and free.plan["cost"].null_count() == free.plan.height
+    none = plan_exam(exam, PlanTerms(0.001))
+    assert none.heading == "No design reaches ±0.001 with fewer than 100,000 people"
+    for rate in (0.0, 1.0):
+        with pytest.raises(MensuraError, match="rates: one is not between 0 and 1; expected the share of people"):
+            plan_exam(exam, PlanTerms(0.1), {"q00": rate})
+
+
+def test_between_people_of_one_ability_alike_items_differ_by_chance_alone():
+    """With one item the variance is that of a single answer, whoever gives it."""
+    assert person_variance(np.array([0.5]), 1) == pytest.approx(0.25)
+    assert person_variance(np.full(7, 0.5), 1) == pytest.approx(0.25)
+    assert person_variance(np.array([0.2]), 1) == pytest.approx(0.16, rel=0.02)
+    between = person_variance(np.array([0.5]), 10**9)
+    assert person_variance(np.array([0.5]), 4) == pytest.approx(between + (0.25 - between) / 4)

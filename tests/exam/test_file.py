@@ -1,11 +1,13 @@
 """An exam is read whole or refused with every error and its place."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import inspect_exam, read_exam
+from mensura.exam.items import ItemTexts
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (3).to_bytes(4) + (2).to_bytes(4) + b"\x08\x02\0\0\0" + b"\0" * 40
@@ -125,3 +127,72 @@ def test_a_corrected_key_keeps_the_exam_and_another_text_does_not(tmp_path, exam
 def test_a_folder_without_an_exam_says_how_to_make_one(tmp_path):
     with pytest.raises(MensuraError, match="mensura exam new"):
         read_exam(tmp_path)
+
+
+def test_what_keeps_an_exam_from_being_read_is_named(tmp_path, monkeypatch):
+    assert inspect_exam(write_exam(tmp_path / "words", "title = "))[1][0].startswith("exam.toml: not TOML (")
+    (tmp_path / "words" / "items.csv").unlink()
+    write_exam(tmp_path / "lost")
+    (tmp_path / "lost" / "items.csv").unlink()
+    faults = inspect_exam(tmp_path / "lost")[1]
+    assert any("items.csv: no such file" in fault for fault in faults)
+    assert "exam.toml: no item that counts; add at least one" in faults
+    monkeypatch.setattr("mensura.exam.file.MOST_ITEMS", 4)
+    assert "exam.toml: 5 items; expected at most 4. Split the exam" in inspect_exam(write_exam(tmp_path / "many"))[1]
+    monkeypatch.setattr("mensura.exam.file.MOST_ITEMS", 5)
+    assert inspect_exam(tmp_path / "many")[1] == []
+
+
+def test_a_twice_named_question_and_a_missing_translation_are_named(tmp_path):
+    twice = TOML + '\n[[questions]]\nname = "age"\ntext = "Age?"\noptions = ["x", "y"]\n'
+    assert inspect_exam(write_exam(tmp_path / "twice", twice))[1] == [
+        "exam.toml, questions: 'age' is there twice; rename one"
+    ]
+    words = '[translations.fr]\ntitle = "T"\ninstructions = "I"\nconsent = "C"\n'
+    words += '[translations.fr.questions.age]\ntext = "Âge ?"\noptions = ["<40", "40+"]\n'
+    faults = inspect_exam(write_exam(tmp_path / "french", TOML + words))[1]
+    missing = "item capital, text_fr: missing; translate it, or remove translations.fr"
+    assert missing in faults and len(faults) == 5
+
+
+def test_an_exam_warns_of_answers_that_nobody_grades_and_ids_that_are_lost(tmp_path):
+    rubric = 'item,text,scoring,rubric\nq,Why?,rubric,"Says why."\n'
+    address = 'completion_address = "https://panel.example/done"\n'
+    ungraded, lost = read_exam(write_exam(tmp_path / "a", address + TOML, rubric)).warnings
+    assert ungraded.endswith("consent.model_grading is not set: people's answers to them stay ungraded")
+    assert lost == "completion_address is set without panel_parameter: the panel's ids will not be kept"
+    quiet = address + 'panel_parameter = "pid"\n' + TOML.replace("[consent]\n", "[consent]\nmodel_grading = true\n")
+    assert read_exam(write_exam(tmp_path / "b", quiet, rubric)).warnings == ()
+
+
+SEEN = {"text": "New?", "options": ("a", "c"), "section": "s", "picture": "a.png", "check": True, "practice": True}
+SEEN |= {"media": "a.mp3", "low": -1.0, "high": 99.0, "step": 0.5, "item": "other", "scoring": "several"}
+SEEN |= {"translations": {"fr": ItemTexts(text="Quoi ?")}}
+UNSEEN = {
+    "points": 2.0,
+    "rubric": "x",
+    "tolerance": "1",
+    "domain": "x",
+    "picture_alt": "x",
+    "key": ("b",),
+    "transcript": "x",
+}
+
+
+def test_what_takers_see_makes_the_version_of_an_exam_and_nothing_else(exam):
+    """Answers to another text are answers to another exam; a corrected key scores the same answers again."""
+    (first, *rest) = exam.items
+
+    def digest_with(**changes):
+        return replace(exam, items=(first.model_copy(update=changes), *rest)).digest
+
+    assert digest_with() == exam.digest
+    same = {name for name, value in (SEEN | UNSEEN).items() if digest_with(**{name: value}) == exam.digest}
+    assert same == set(UNSEEN)
+
+    def digest_of(**changes):
+        return replace(exam, settings=exam.settings.model_copy(update=changes)).digest
+
+    assert digest_of(title="x", completion_code="y", shared_device=True) == exam.digest
+    rules = {"instructions": "x", "tools": "pen", "items_per_person": 2, "seed": 8, "form": "adaptive", "questions": []}
+    assert all(digest_of(**{name: value}) != exam.digest for name, value in rules.items())

@@ -181,3 +181,28 @@ def test_who_is_idle_for_two_hours_has_dropped_out_at_the_last_item_shown(store,
     assert dict(tables["items"].filter(pl.col("dropped_out") > 0).select("item", "dropped_out").rows()) == {"primes": 1}
     assert tables["items"]["given"].to_list() == [3] * 5
     assert tables["items"]["rate"].null_count() == 5, "rates of fewer than five people are not shown"
+
+
+def test_tables_of_a_running_exam_hide_small_groups_and_name_who_failed_a_check(store, exam, clock):
+    for number in range(12):
+        code, sitting = store.begin()
+        store.describe(sitting, {"age": "under 40"} if number < 6 else {})
+        store.start(store.find(code))
+        store.show(store.find(code), "capital")
+        clock.now += 60.0
+        store.answer(store.find(code), "capital", [number % 2], seconds=2.0 + number)
+        if number == 3:
+            store.answer(store.find(code), "look", [0], seconds=1.0)
+    counts, tables = summarise(exam, store)
+    assert counts == {"finished": 0, "dropped out": 0, "still at work": 12, "median minutes": None}
+    assert tables["groups"].rows() == [("age", "declined", 6), ("age", "under 40", 6)]
+    assert tables["checks"].select("failed_checks", "finished").rows() == [(1, False)]
+    capital = tables["items"].filter(item="capital").row(0, named=True)
+    assert (capital["given"], capital["n"], capital["rate"], capital["seconds"]) == (12, 12, 0.5, 7.5)
+    assert tables["items"].filter(item="look").row(0)[1:] == (12, 1, None, None, 0)
+    assert dict(tables["attrition"].iter_rows())["started"] == 12
+    store.begin()
+    code, sitting = store.begin()
+    store.describe(sitting, {"age": "40 or older"})
+    store.start(store.find(code))
+    assert summarise(exam, store)[1]["groups"]["n"].to_list() == [None, 6, None]

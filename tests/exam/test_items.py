@@ -162,12 +162,10 @@ def test_a_name_may_stand_in_files(raw, name):
 
 
 def test_pictures_and_sounds_are_known_by_their_endings_and_first_bytes(tmp_path):
-    assert [media_of(name) for name in ("a.JPG", "b.webp", "c.mp3", "d.svg")] == [
-        "image/jpeg",
-        "image/webp",
-        "audio/mpeg",
-        None,
-    ]
+    kinds = {"a.JPG": "image/jpeg", "a.jpeg": "image/jpeg", "b.webp": "image/webp", "b.gif": "image/gif", "d.svg": None}
+    kinds |= {"c.mp3": "audio/mpeg", "c.ogg": "audio/ogg", "c.wav": "audio/wav", "c.m4a": "audio/mp4"}
+    kinds |= {"e.mp4": "video/mp4", "e.webm": "video/webm", "f.png": "image/png"}
+    assert {name: media_of(name) for name in kinds} == kinds
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n rest")
     (tmp_path / "b.png").write_bytes(b"GIF8")
     (tmp_path / "c.gif").write_bytes(b"GIF8" + bytes(2 * 2**20 - 4))

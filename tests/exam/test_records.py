@@ -9,7 +9,9 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore
 from mensura.exam.gathering import people_outcomes
 from mensura.exam.records import (
+    LENGTH,
     RefusedError,
+    _is_sound,
     code_from,
     forget_code,
     hash_of,
@@ -116,3 +118,64 @@ def test_a_code_deletes_its_own_sitting_alone(store, tmp_path):
         assert db.execute("SELECT number FROM sittings").fetchall() == [(2,)]
     with pytest.raises(MensuraError, match="no such file"):
         forget_code(tmp_path / "none.db", other)
+
+
+@pytest.fixture
+def log(tmp_path, exam):
+    """Return the store and its log as a killed server leaves them."""
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    for number in range(3):
+        store.begin(panel=f"id{number}")
+    files = [(tmp_path / f"answers.db{ending}").read_bytes() for ending in ("", "-wal")]
+    store.close()
+    return files
+
+
+def test_a_log_is_whole_up_to_the_frame_that_a_killed_writer_left(tmp_path, log):
+    store, wal = log
+    path, beside = tmp_path / "copy.db", tmp_path / "copy.db-wal"
+    path.write_bytes(store)
+    assert is_log_whole(path), "a store without a log"
+
+    def whole(data):
+        beside.write_bytes(data)
+        return is_log_whole(path)
+
+    size = 24 + int.from_bytes(wal[8:12], "big")
+    frames = (len(wal) - 32) // size
+    assert frames > 3 and whole(wal) and whole(b"") and whole(wal[:31]) and whole(wal[:32])
+    assert whole(b"x" * 32), "a header alone says nothing yet"
+    assert not whole(b"x" * 32 + wal[32:])
+    assert whole(wal[:-1]) and whole(wal[: 32 + size - 1])
+    for place in (32, 32 + 4, 32 + 17, 32 + 24, 32 + size - 1, len(wal) - 1):
+        assert not whole(wal[:place] + bytes([wal[place] ^ 1]) + wal[place + 1 :]), place
+    earlier = bytes(16)  # the salts and sums of an earlier use of the log
+    last = 32 + (frames - 1) * size
+    assert whole(wal[: last + 8] + earlier + wal[last + 24 :])
+    one_salt = wal[: last + 8] + bytes(4) + wal[last + 12 :]
+    assert not whole(one_salt), "a frame of an earlier use has two other salts"
+
+
+@pytest.mark.parametrize(
+    ("row", "sound"),
+    [
+        ({"number": 1, "code": b"x", "form": "{}", "begun": 1.5}, True),
+        ({"number": "1"}, False),
+        ({"number": None}, False),
+        ({"panel": None, "about": None, "started": None, "finished": None, "language": None}, True),
+        ({"code": "text"}, False),
+        ({"begun": 3}, True),
+        ({"begun": "3"}, False),
+        ({"form": "{"}, False),
+        ({"answer": "[0]"}, True),
+        ({"person": 3}, False),
+    ],
+)
+def test_a_row_is_sound_where_each_cell_has_its_type(row, sound):
+    assert _is_sound(row) is sound
+
+
+def test_codes_are_read_as_people_write_them():
+    assert plain_code("ab-cd 23") == "ABCD23"
+    assert plain_code("A" * 41) == "A" * 40
+    assert len(code_from(b"key", "id")) == LENGTH

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.gathering import OUTCOMES, people_outcomes, people_takers
 from mensura.exam.rates import answer_matrix, combine, item_rates
-from mensura.exam.report import report_exam
+from mensura.exam.report import _agreement_note, _combined, _findings, _fitted, _place, report_exam
 from mensura.exam.scoring import answers_to_grade, grade, grading_agreement, name_outcome
 from mensura.exam.settings import ExclusionRules
 from mensura.exam.weights import exclude, rake
@@ -290,3 +291,81 @@ def test_one_person_is_called_a_person(bank):
     assert found.heading.startswith("Small exam: 1 person (0 left out), 1 model")
     assert any("counts 1 person;" in said for said in found.warnings)
     assert "a report on 1 person has wide intervals and a rough scale" in found.warnings
+
+
+def test_estimates_give_every_item_a_combined_rate(bank):
+    outcomes, takers = invent(bank, np.linspace(-2.0, 2.0, 30), [0.5])
+    estimates = pl.DataFrame({"item": [item.item for item in bank.scored], "rate": np.linspace(0.8, 0.2, 20)})
+    report = report_exam(bank, outcomes, takers, estimates=estimates)
+    items = report.items
+    assert items.columns[-4:] == ["combined", "combined_low", "combined_high", "text"]
+    assert (items["combined_low"] < items["combined"]).all() and (items["combined"] < items["combined_high"]).all()
+    assert report.facts["combined"].rate == pytest.approx(items["combined"].mean())
+    assert report.facts["departure"] > 0
+    with pytest.raises(MensuraError, match=r"estimates: no rate for item 'q18' \(2 such\); add it"):
+        report_exam(bank, outcomes, takers, estimates=estimates[:18])
+    none = report_exam(bank, outcomes, takers)
+    assert "combined" not in none.items.columns and none.facts["combined"] is None is none.facts["departure"]
+    with pytest.raises(MensuraError, match="estimates: not with an adaptive exam"):
+        _combined(None, [], estimates, is_adaptive=True)
+
+
+def test_items_that_favour_a_kind_say_which_and_by_how_much():
+    """A positive difference is an item that models find easier than their ability says."""
+    columns = ("item", "difficulty", "discrimination", "fit", "fit_q")
+    fit = SimpleNamespace(items=pl.DataFrame([(name, 0.5, 1.0, 1.1, 0.9) for name in "abc"], columns, orient="row"))
+    rows = [("a", 0.8, 0.01, True), ("b", -0.8, 0.02, True), ("c", 0.1, 0.7, False)]
+    dif = pl.DataFrame(rows, ["item", "difference", "q", "flagged"], orient="row")
+    of_items, differing = _fitted(SimpleNamespace(fit=fit, dif=dif))
+    assert of_items.columns == list(columns)
+    assert differing.rows() == [("a", 0.8, 0.01, "models"), ("b", -0.8, 0.02, "people"), ("c", 0.1, 0.7, None)]
+    (alone,) = _fitted(SimpleNamespace(fit=fit, dif=dif.clear()))
+    assert alone["favours"].to_list() == [None] * 3
+    assert _fitted(SimpleNamespace(fit=None, dif=dif)) == ()
+
+
+def findings(bank, rows, n, *, grading=False, out=()):
+    consent = bank.settings.consent.model_copy(update={"model_grading": grading})
+    exam = replace(bank, settings=bank.settings.model_copy(update={"consent": consent}))
+    scored = pl.DataFrame(rows, {"kind": pl.String, "outcome": pl.String}, orient="row")
+    log = pl.DataFrame([("p", rule) for rule in out], {"subject": pl.String, "rule": pl.String}, orient="row")
+    return _findings(exam, scored, SimpleNamespace(warnings=("first",)), log, n)
+
+
+def test_the_report_names_what_was_left_out_ungraded_or_small(bank):
+    ungraded = "answers to items with a rubric are ungraded and left out;"
+    people, models = ("people", "ungraded"), ("models", "ungraded")
+    assert findings(bank, [], 30) == ("first",)
+    assert findings(bank, [], 0) == ("first",)
+    assert findings(bank, [], 29)[1:] == ("a report on 29 people has wide intervals and a rough scale",)
+    assert findings(bank, [people], 30)[1] == f"1 {ungraded} consent.model_grading is not set"
+    assert findings(bank, [people, models], 30)[1] == f"2 {ungraded} give --grader NAME"
+    assert findings(bank, [people], 30, grading=True)[1].endswith("give --grader NAME")
+    left = "left out by the rules of [exclude] in exam.toml: slow (2), late (1); exclusions.csv names each"
+    assert findings(bank, [], 30, out=("slow", "late", "slow"))[1] == left
+
+
+def test_rates_by_group_are_of_the_people_in_it(bank):
+    about = lambda number: {"age": "under 40" if number < 6 else "40 or older"}  # noqa: E731
+    outcomes, takers = invent(bank, [40.0] * 6 + [-40.0] * 7, about=about)
+    groups = report_exam(bank, outcomes, takers).groups
+    assert groups.select("question", "answer", "n", "rate").rows() == [
+        ("age", "under 40", 6, 1.0),
+        ("age", "40 or older", 7, 0.0),
+        ("age", "declined", None, None),
+    ]
+    assert groups.filter(n=7).select("low", "high").row(0) == (0.0, 0.0)
+
+
+def test_a_rating_has_the_place_of_its_option_or_the_number_of_its_slider(kinds):
+    assert _place(kinds, "sure", "not at all") == 1.0
+    assert _place(kinds, "sure", "very") == 3.0
+    assert _place(kinds, "mood", "-2.5") == -2.5
+    assert _place(kinds, "mood", "") is None
+
+
+def test_a_note_on_graders_has_an_interval_where_there_is_one():
+    row = {"graded_by": "key", "agreement": 0.5, "low": 0.25, "high": 0.755, "n": 12}
+    assert _agreement_note(row) == (
+        "the key and a person agree at kappa 0.50 (0.25 to 0.76, 90%) on 12 answers; grading.csv has more"
+    )

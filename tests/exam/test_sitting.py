@@ -90,6 +90,13 @@ def test_a_recorded_model_sits_the_exam_and_every_outcome_is_kept(tmp_path, exam
     assert rows["primes"]["reasoning"] == "Both are."
     assert sat.sittings.height == 8
     assert sat.warnings == ("2 questions got no answer; run the command again to ask them",)
+    assert sat.heading == f"{model}: sittings 2, scored answers 6, rate 0.67"
+    assert sat.outcomes.select("outcome", "n").rows() == [("right", 4), ("failed", 2), ("unreadable", 2)]
+    assert sat.shown.equals(sat.outcomes)
+    assert [(row["position"], row["options"]) for row in rows.values()] == [
+        *((1, "Nairobi | Mombasa | Kisumu"), (2, "2 | 4 | 5"), (3, ""), (4, ""))
+    ]
+    assert (rows["primes"]["answer"], rows["capital"]["answer"]) == ("2 | 5", "Kenya… ANSWER")
 
 
 def test_pictures_go_to_models_that_take_them_and_others_skip_them(tmp_path):
@@ -99,6 +106,7 @@ def test_pictures_go_to_models_that_take_them_and_others_skip_them(tmp_path):
     with open_asker(recorded(tmp_path, {"q": "ANSWER: x"}), journal=None) as asker:
         blind, seeing = (sit_exam(exam, asker, pictures=pictures).sittings for pictures in (False, True))
     assert blind["outcome"].to_list() == ["skipped"]
+    assert blind.select("score", "seconds", "answer", "position", "options").row(0) == (None, None, None, 1, "")
     assert seeing["outcome"].to_list() == ["right"]
     ((_, _, question),) = questions_of(exam, 1, pictures=True)
     body = chat_body(question, Settings("m"), "m")

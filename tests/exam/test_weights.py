@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.exam.weights import hidden_groups, rake, shared_weights
+from mensura.exam.weights import TRIM, count_people, hidden_groups, rake, shared_weights
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,34 @@ def test_margins_may_cross_questions_and_must_fit_the_sample():
     rounded = pl.DataFrame({"question": ["age"] * 3, "answer": ["x", "y", "w"], "share": [0.06, 0.57, 0.35]})
     assert rounded["share"].sum() < 0.98 - 1e-17, "shares of whole percents may add up to a last bit below 98%"
     assert len(rake(takers.with_columns(age=pl.Series(["x", "y", "w"])), rounded).weights) == 3
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        ({"question": ["land"] * 2, "answer": ["x", "y"], "share": [0.5, 0.5]}, "'land' is no question of the exam"),
+        ({"question": ["age"], "answer": ["x"], "share": [1.0]}, "'age' lacks a share for y; add it"),
+        ({"question": ["age"] * 2, "answer": ["x", "y"], "share": [1.0, 0.0]}, "'age' add up to 1.000; expected pos"),
+        ({"question": ["age"] * 2, "answer": ["x", "y"], "share": [0.5, 0.53]}, "add up to 1.030"),
+        ({"question": ["age"], "share": [1.0]}, "answer"),
+    ],
+)
+def test_margins_that_do_not_fit_are_refused(questions, message):
+    takers = pl.DataFrame({"subject": ["a", "b", "c"], "age": ["x", "y", None]})
+    with pytest.raises(MensuraError, match=f"margins: .*{message}"):
+        rake(takers, pl.DataFrame(questions))
+
+
+def test_weights_are_trimmed_at_five_times_the_mean_and_people_who_declined_keep_theirs():
+    ages = ["rare"] * 1 + ["usual"] * 18 + [None]
+    takers = pl.DataFrame({"subject": [f"p{n}" for n in range(20)], "age": ages})
+    margins = pl.DataFrame({"question": ["age"] * 2, "answer": ["rare", "usual"], "share": [0.9, 0.1]})
+    weights = rake(takers, margins).weights
+    assert max(weights.values()) / min(weights.values()) == pytest.approx(TRIM**2, rel=0.01)
+    assert sum(weights.values()) == pytest.approx(20)
+    plain = rake(takers, None)
+    assert (set(plain.weights.values()), plain.design_effect, plain.margins.height) == ({1.0}, 1.0, 0)
+
+
+def test_one_person_and_several_people():
+    assert [count_people(number) for number in (0, 1, 2)] == ["0 people", "1 person", "2 people"]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.intake.answers import AnswerLog, WideAnswers, read_answers
+from mensura.intake.answers import AnswerLog, WideAnswers, read_answer_table, read_answers, subject_column
 from mensura.responses import fit_categories, fit_dimensions, read_responses, take_columns, write_store
 from mensura.responses.category_table import read_categories
 
@@ -192,3 +192,175 @@ def test_a_command_maps_columns(mensura_command, tmp_path):
     refused = mensura_command("responses", "read", tmp_path / "a.csv", "--map", "subject=child")
     assert refused.code == 2
     assert "no such column; expected one of pupil, task, points" in refused.err
+
+
+def noted(source, **options):
+    """The answers of a source, one after another, and the notes on them."""
+    log = AnswerLog()
+    return list(read_answers(source, log=log, **options)), log.frame().rows()
+
+
+def test_a_matrix_of_numbers_has_a_subject_per_row_and_an_item_per_column():
+    (wide,), notes = noted(np.array([[1, 0], [np.nan, 1], [0, 1], [1, 1]]))
+    assert (wide.subjects.to_list(), wide.groups, wide.items) == (list("1234"), ["all"] * 4, ["item 1", "item 2"])
+    assert np.array_equal(wide.values, [[1, 0], [np.nan, 1], [0, 1], [1, 1]], equal_nan=True)
+    assert notes == [("subjects", 4, "no column names them: each row is one, by its number")]
+
+
+def test_two_sources_without_names_could_be_the_same_subjects():
+    log = AnswerLog()
+    list(read_answers({"q1": [1, 0, 1], "q2": [0, 1, 1]}, log=log))
+    with pytest.raises(MensuraError, match=r"no column says who answered, nor in responses\. Add subject to both"):
+        list(read_answers({"q1": [1, 0, 1], "q2": [0, 1, 1]}, log=log))
+
+
+def test_a_column_of_different_values_may_be_names():
+    with pytest.raises(MensuraError, match="no column says who answered"):
+        noted({"code": [11, 12, 13], "q1": [1, 0, 1]})
+    (wide,), _ = noted({"code": [11, 12, 11], "q1": [1, 0, 1]})
+    assert wide.items == ["code", "q1"]
+
+
+def test_long_answers_have_groups_trials_and_blanks():
+    rows = {
+        "subject": ["a", "b", "c"],
+        "item": ["q", "q", "q"],
+        "correct": [0.5, None, 1],
+        "n": [4, 2, 3],
+        "group": ["x", None, "y"],
+        "site": ["s", "s", None],
+    }
+    (long,), _ = noted(rows, group="rest")
+    assert long.columns == ["subject", "group", "item", "value", "n"]
+    assert long.rows() == [("a", "x", "q", 0.5, 4), ("b", "rest", "q", None, 2), ("c", "y", "q", 1.0, 3)]
+    (by_site,), notes = noted(rows, by="site")
+    assert by_site["group"].to_list() == ["s", "s"]
+    assert notes == [("rows without site", 1, "left out")]
+    (plain,), _ = noted({"subject": ["a"], "item": ["q"], "correct": [1]})
+    assert plain.rows() == [("a", "all", "q", 1.0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "message"),
+    [
+        ("correct", ["1", "maybe"], "correct: 1 outcomes are no numbers, such as 'maybe'; expected 0"),
+        ("n", ["1", "some"], "n: 1 counts are no whole numbers, such as 'some'; expected how often"),
+    ],
+)
+def test_words_among_outcomes_and_counts_are_named(column, cells, message):
+    rows = {"subject": ["a", "b"], "item": ["q", "q"], "correct": ["1", "0"], "n": ["1", "2"], column: cells}
+    with pytest.raises(MensuraError) as refusal:
+        noted(rows)
+    assert str(refusal.value).startswith(message)
+
+
+def test_wide_answers_leave_groups_and_facts_about_people_out_of_the_items():
+    rows = {"subject": ["a", "b"], "group": ["x", None], "sex": ["f", "m"], "q1": [1, 0]}
+    (wide,), notes = noted(rows)
+    assert (wide.items, wide.groups) == (["q1"], ["x", "all"])
+    assert notes == [("column sex", 1, "named like a fact about people: left out; if an item, say --set items=…")]
+    with pytest.raises(MensuraError, match="column 'remark' holds no outcomes; a wide table has 'subject'"):
+        noted(SUBJECT | {"remark": ["good", "x", "y", "z"], "q1": [1, 0, 1, 0]})
+    with pytest.raises(MensuraError, match="no column of an item next to 'subject'"):
+        noted(SUBJECT)
+    (blank,), _ = noted(SUBJECT | {"q1": [1, 0, 1, 0], "q2": pl.Series([None] * 4, dtype=pl.String)})
+    assert blank.items == ["q1", "q2"]
+
+
+def test_by_must_be_a_column_of_some_source():
+    log = AnswerLog()
+    list(read_answers(SUBJECT | {"q1": [1, 0, 1, 0], "school": ["x", "x", None, "y"]}, by="school", log=log))
+    log.require_group("school")
+    log.require_group(None)
+    with pytest.raises(MensuraError, match="by: no source has a column 'class'"):
+        log.require_group("class")
+
+
+def test_notes_of_one_kind_are_added_up():
+    log = AnswerLog()
+    for count in (2, 0, 3):
+        log.note("rows", count, "left out")
+    log.note("files", 0, "none")
+    assert log.frame().rows() == [("rows", 5, "left out")]
+
+
+def test_a_folder_of_parquet_files_is_read_file_by_file(tmp_path):
+    long = LONG.rename({"pupil": "subject", "task": "item", "points": "correct"})
+    long[:5].write_parquet(tmp_path / "a.parquet")
+    long[5:].write_parquet(tmp_path / "b.parquet")
+    parts, _ = noted(tmp_path)
+    assert [part.height for part in parts] == [5, 7]
+    WIDE.rename({"pupil": "subject"}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(MensuraError, match=r"b\.parquet: no columns subject, item and correct"):
+        noted(tmp_path)
+    (tmp_path / "a.parquet").unlink()
+    ((wide,), _) = noted(tmp_path)
+    assert wide.items == ["q1", "q2", "q3"]
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(MensuraError, match="unknown folder; expected a pool of people"):
+        noted(tmp_path)
+
+
+def test_a_file_without_a_header_has_names_in_its_first_column_or_none(tmp_path):
+    (tmp_path / "named.csv").write_text("ann,1,0\nbob,0,1\n")
+    ((wide,), _) = noted(tmp_path / "named.csv", header=False)
+    assert (wide.subjects.to_list(), wide.items, wide.values.tolist()) == (
+        ["ann", "bob"],
+        ["V2", "V3"],
+        [[1, 0], [0, 1]],
+    )
+    (tmp_path / "bare.csv").write_text("1,0\n0,1\n1,1\n")
+    ((wide,), notes) = noted(tmp_path / "bare.csv", header=False)
+    assert (wide.subjects.to_list(), wide.items) == (["1", "2", "3"], ["V1", "V2"])
+    assert notes == [("subjects", 3, "no column names them: each row is one, by its number")]
+
+
+@pytest.fixture
+def few_columns(monkeypatch):
+    """Let tables of three columns and more count as very wide, which are read into one array."""
+    monkeypatch.setattr("mensura.intake.matrices.LEAST_COLUMNS", 2)
+
+
+@pytest.mark.usefixtures("few_columns")
+def test_a_very_wide_file_is_read_as_any_other(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("subject,school,q1,q2,q3\na,x,1,0,99\nb,,0,1,1\nc,y,1,,0\n")
+    ((wide,), notes) = noted(path, by="school")
+    assert (wide.subjects.to_list(), wide.groups, wide.items) == (["a", "c"], ["x", "y"], ["q1", "q2", "q3"])
+    assert np.array_equal(wide.values, [[1, 0, np.nan], [1, np.nan, 0]], equal_nan=True)
+    assert notes == [
+        ("outcomes of 99", 1, "outside the other outcomes (0 to 1): read as missing"),
+        ("rows without school", 1, "left out"),
+    ]
+    path.write_text("subject,group,q1,q2\na,x,1,0\nb,,0,1\n")
+    assert noted(path, group="rest")[0][0].groups == ["x", "rest"]
+    path.write_text("subject;q1;q2;q3\na;1;0;1\n")
+    ((wide,), notes) = noted(path)
+    assert (wide.groups, notes) == (["all"], [("files", 1, "columns separated by semicolon")])
+    path.write_text("1,0,1\n0,1,1\n")
+    ((wide,), notes) = noted(path, header=False)
+    assert (wide.subjects.to_list(), wide.items) == (["1", "2"], ["V1", "V2", "V3"])
+    assert notes[0][:2] == ("subjects", 2)
+    path.write_text("ann,1,0,1\nbob,0,1,1\n")
+    ((wide,), _) = noted(path, header=False)
+    assert (wide.subjects.to_list(), wide.items) == (["ann", "bob"], ["V2", "V3", "V4"])
+
+
+def test_the_column_of_subjects_is_known_or_asked_for():
+    assert subject_column(["x", "Pupil ID", "subject"], "t.csv") == "subject"
+    assert subject_column(["who", "q1"], "t.csv", "subject=who") == "who"
+    titles = [f"q{number}" for number in range(1, 9)]
+    with pytest.raises(MensuraError, match=r"it has q1, q2, q3, q4, q5, q6, q7, q8\. Rename"):
+        subject_column(titles, "t.csv")
+    with pytest.raises(MensuraError, match=r"q7, q8 …\. Rename"):
+        subject_column([*titles, "q9"], "t.csv")
+
+
+def test_answers_that_are_one_table_can_be_had_as_it(tmp_path):
+    assert read_answer_table(np.array([[1, 0]])).frame.rows() == [(1, 0)]
+    WIDE.write_csv(tmp_path / "a.csv")
+    assert read_answer_table(tmp_path / "a.csv").frame.shape == (4, 4)
+    assert read_answer_table(tmp_path) is None
+    assert read_answer_table("https://a.org/t.parquet") is None
+    (tmp_path / "a.eval").write_bytes(b"")
+    assert read_answer_table(tmp_path / "a.eval") is None

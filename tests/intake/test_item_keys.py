@@ -4,6 +4,7 @@ import pytest
 
 from mensura.intake.item_keys import (
     RawItem,
+    boxed_answer,
     cell_words,
     marked_options,
     option_list,
@@ -138,3 +139,46 @@ def test_options_at_the_end_of_a_question_are_taken_where_the_key_is_among_them(
     listed = "Which river?\nOptions:\n- Elbe\n- Danube"
     assert options_in_text(listed, "Danube") == ("Which river?", (), ("Elbe", "Danube"))
     assert options_in_text("Is it 1. or 2. of May?", "1")[1:] == ((), ())  # numbers label at the start of a line only
+
+
+@pytest.mark.parametrize(
+    ("solution", "answer"),
+    [
+        (r"So \boxed{3} and \boxed{\frac{3}{8}}.", r"\frac{3}{8}"),
+        (r"\boxed{}", ""),
+        ("about 7", "about 7"),
+        (r"\boxed{7", r"\boxed{7"),
+    ],
+)
+def test_the_last_box_of_a_solution_is_its_answer(solution, answer):
+    assert boxed_answer(solution) == answer
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("['Elbe', 'Rhine']", (0, 2)),
+        ('{"text": ["Rhine"], "answer_start": [3]}', (2,)),
+        ("c", (2,)),
+        ("0", (0,)),
+        ("2", (2,)),
+        ("AA", ()),
+        ("AD", ()),
+        (["Rhine", None, " "], (2,)),
+        ("[oops", ()),
+        ("elbe. ", (0,)),
+        ("(C)", (2,)),
+    ],
+)
+def test_keys_that_are_lists_in_text_or_letters(key, place):
+    assert places(raw(key)) == [place]
+
+
+def test_keys_beside_labels_and_other_numbers_of_options():
+    assert places(raw(0, ("no", "yes")), raw(1, ("no", "yes"))) == [(0,), (1,)]
+    assert places(raw("d", RIVERS)) == [()]
+    assert places(raw("B", ("x", "y"), labels=("B", "A"))) == [(0,)]
+    assert places(raw([True, False, False])) == [(0,)]
+    assert places(raw([0, 0, 0])) == [(0,)]  # no mark: three times the first option
+    assert places(raw(True, ("Yes.", "No."))) == [(0,)]
+    assert places(raw(True, ("perhaps", "never"))) == [()]

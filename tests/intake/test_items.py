@@ -304,3 +304,91 @@ def test_every_layout_that_is_described():
         assert item.options == tuple(json.loads(row["choices"] or "[]")), row["file"]
         assert item.keys == tuple(row["key"].split("|")), row["file"]
         assert item.right == ((int(row["key_index"]),) if row["key_index"] else ()), row["file"]
+
+
+def test_an_empty_table_and_a_folder_of_items(tmp_path):
+    with pytest.raises(MensuraError, match="items: no items; expected one row or JSON object per item"):
+        read_items([])
+    with pytest.raises(MensuraError, match="no JSON file in this folder; give a file, or a folder with one per item"):
+        read_items(tmp_path)
+    with pytest.raises(MensuraError, match="no such file; check the name and the folder"):
+        read_items(tmp_path / "nothing.csv")
+    (tmp_path / "deep").mkdir()
+    for name in ("b.json", "deep/a.json"):
+        (tmp_path / name).write_text(json.dumps(ROW | {"id": name}), encoding="utf-8")
+    read = read_items(tmp_path)
+    assert read.name == tmp_path.name
+    assert [(item.item, item.place) for item in read.items] == [
+        ("b.json", "b.json, record 1"),
+        ("deep/a.json", "deep/a.json, record 1"),
+    ]
+
+
+def test_items_of_frames_and_lists_say_their_row(tmp_path):
+    rows = [{"question": JARS, "A": "10", "B": "24", "answer": "B"}] * 2
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    for source, places in {
+        "items": (rows, ["items 1", "items 2"]),
+        "frame": (pl.DataFrame(rows), ["row 1", "row 2"]),
+        "file": (tmp_path / "a.parquet", ["a.parquet, row 1", "a.parquet, row 2"]),
+    }.values():
+        items = read_items(source).items
+        assert [(item.place, item.keys) for item in items] == [(place, ("24",)) for place in places]
+
+
+def test_a_right_answer_beside_wrong_ones(tmp_path):
+    single = {"question": JARS, "correct_answer": "24", "distractor1": "10", "distractor2": "", "distractor3": "18"}
+    assert only(lines(tmp_path / "a.jsonl", single)).options == ("24", "10", "18")
+    several = {"question": JARS, "best_answer": "24", "incorrect_answers": ["10", "18"]}
+    item = only(lines(tmp_path / "b.jsonl", several), columns="text=question,key=best_answer")
+    assert (item.options, item.right) == (("24", "10", "18"), (0,))
+    columns = {"question": JARS, "choice1": "10", "choice2": "24", "choice3": "", "answer": 2}
+    assert only(lines(tmp_path / "c.jsonl", columns)).options == ("10", "24")
+    assert only(lines(tmp_path / "c.jsonl", columns)).keys == ("24",)
+    lone = {"question": JARS, "option1": "10", "answer": "24"}
+    assert only(lines(tmp_path / "d.jsonl", lone)).options == ()
+
+
+def test_a_path_through_a_list_takes_that_part_of_each(tmp_path):
+    record = {"frage": JARS, "wahl": [{"satz": text} for text in SUMS], "loesung": "24"}
+    item = only(lines(tmp_path / "a.jsonl", record), columns="text=frage,options=wahl.satz,key=loesung")
+    assert (item.options, item.right) == (tuple(SUMS), (2,))
+
+
+@pytest.mark.parametrize(("rows", "noted"), [(5, True), (4, False)])
+def test_a_right_option_that_always_comes_first_is_noted_from_five_items_on(rows, noted, tmp_path):
+    first = [{"question": f"{JARS} {row}", "choices": SUMS, "answer": "A"} for row in range(rows)]
+    note = "the right option comes first in every item: shuffle the options before anybody sees them"
+    assert (note in read_items(lines(tmp_path / "a.jsonl", *first)).notes) is noted
+    mixed = [*first[:-1], first[-1] | {"answer": "B"}]
+    assert note not in read_items(lines(tmp_path / "a.jsonl", *mixed)).notes
+
+
+def test_numbers_of_a_mapped_key_are_counted_as_the_user_says(tmp_path):
+    path = lines(tmp_path / "a.jsonl", *[{"question": JARS, "choices": SUMS, "answer": place} for place in (1, 2)])
+    assert [item.keys for item in read_items(path, columns="key=answer:1").items] == [("10",), ("18",)]
+    assert [item.keys for item in read_items(path, columns="key=answer:0").items] == [("18",), ("24",)]
+
+
+def test_what_a_row_holds_besides_is_kept(tmp_path):
+    read = read_items(lines(tmp_path / "a.jsonl", ROW | {"level": 3, "subject": "sums"}, ROW | {"hint": "x"}))
+    assert read.titles == ("question", "choices", "answer", "level", "subject", "hint")
+    assert [dict(item.rest) for item in read.items][1].get("hint") == "x"
+    assert read.items[0].rest["level"] == 3
+
+
+def test_a_csv_without_a_header_ends_in_the_letter_of_an_option(tmp_path):
+    (tmp_path / "law.csv").write_text(f"{JARS},10,24,B\nOf 2 jars?,1,2,A\n")
+    items = read_items(tmp_path / "law.csv").items
+    assert [(item.place, item.options, item.right) for item in items] == [
+        ("law.csv, row 1", ("10", "24"), (1,)),
+        ("law.csv, row 2", ("1", "2"), (0,)),
+    ]
+
+
+def test_ids_and_answers_of_a_csv_stay_as_they_are_written(tmp_path):
+    (tmp_path / "a.csv").write_text("id,question,answer\n007,Half of 1?,0.50\n8,Agent?,007\n", encoding="utf-8")
+    assert [(item.item, item.keys) for item in read_items(tmp_path / "a.csv").items] == [
+        ("007", ("0.50",)),
+        ("8", ("007",)),
+    ]

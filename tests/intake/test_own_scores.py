@@ -1,5 +1,7 @@
 """``stitch`` and ``trends`` take scores through the same door: wide, percent, other headers and encodings."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -151,3 +153,48 @@ def test_an_option_gives_the_unit_of_rows_that_have_none(tmp_path):
 def test_other_columns_of_a_plain_table_stay_as_they_are():
     table = TIDY.with_columns(family=pl.lit("f"), name=pl.lit("x"), value=pl.lit(3))
     assert read_own_scores(table).equals(table)
+
+
+def test_a_log_of_an_evaluation_is_a_table_of_its_scores(tmp_path):
+    results = {"hle": {"acc,none": 0.25, "acc_stderr,none": 0.02}, "gpqa": {"acc": 0.5}}
+    (tmp_path / "results.json").write_text(json.dumps({"model_name": "m", "results": results}), encoding="utf-8")
+    table = read_own_scores(tmp_path / "results.json")
+    assert table.select("subject", "benchmark", "score", "stderr").rows() == [
+        ("m", "hle", 0.25, 0.02),
+        ("m", "gpqa", 0.5, None),
+    ]
+
+
+def test_errors_behind_figures_and_in_a_column_take_the_unit_of_the_score():
+    behind = read_own_scores({"model": ["a", "b"], "benchmark": ["x", "x"], "score": ["70% ± 2", "0.5"]})
+    assert behind.select("score", "stderr").rows() == [(pytest.approx(0.7), 0.02), (0.5, None)]
+    stated = read_own_scores(
+        {"model": ["a", "b"], "benchmark": ["x", "x"], "score": ["70%", "0.5"], "stderr": ["2", "0.1"], "n": ["9", "x"]}
+    )
+    assert stated.select("score", "stderr", "n").rows() == [(pytest.approx(0.7), 0.02, "9"), (0.5, 0.1, "x")]
+    both = read_own_scores({"model": ["a"], "benchmark": ["x"], "score": ["70% ± 2"], "stderr": [5.0]})
+    assert both["stderr"].to_list() == [0.05], "a column goes before what stands behind a figure"
+
+
+def test_a_wide_table_without_a_score_is_refused_and_numbers_stay_numbers():
+    with pytest.raises(MensuraError, match="scores: every score is blank; enter at least one score"):
+        read_own_scores({"Model": ["a"], "Test A": [None], "Test B": [None]}, name="scores")
+    wide = read_own_scores({"Model": ["a", "b"], "Test A (%)": [50.0, None], "Test B": [0.25, 0.5]})
+    assert wide.select("subject", "benchmark", "score").rows() == [
+        ("a", "Test A", 0.5),
+        ("a", "Test B", 0.25),
+        ("b", "Test B", 0.5),
+    ]
+
+
+def test_truth_values_are_scores_and_other_names_of_columns_are_known():
+    table = read_own_scores({"model": ["a", "b"], "item": ["q", "q"], "score": [True, False], "Unit": [None, None]})
+    assert table.select("subject", "benchmark", "score").rows() == [("a", "q", 1.0), ("b", "q", 0.0)]
+    assert table.columns == ["subject", "benchmark", "score"]
+
+
+def test_a_unit_that_is_no_share_is_refused():
+    for unit in ("points", "elo"):
+        with pytest.raises(MensuraError, match=f"unit: got '{unit}'; expected percent or fraction"):
+            read_own_scores(TIDY, unit=unit)
+    assert read_own_scores(TIDY, unit="fraction").equals(TIDY)

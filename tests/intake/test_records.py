@@ -5,7 +5,18 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.intake.records import as_object, as_objects, inside, json_lines, parse_json, read_json, simple_name
+from mensura.intake.records import (
+    as_object,
+    as_objects,
+    inside,
+    json_lines,
+    open_inspect,
+    parse_json,
+    read_archive,
+    read_json,
+    simple_name,
+)
+from tests.intake.messy import archive
 
 
 def read(tmp_path, document):
@@ -91,3 +102,26 @@ def test_a_document_with_one_key_twice_is_refused(tmp_path):
     with pytest.raises(MensuraError, match=r"'b' is there twice in one object.*; write the log again"):
         parse_json(tmp_path / "log.json")
     assert list(json_lines([" ", '{"a": 1}'], tmp_path)) == [(2, {"a": 1})]
+
+
+def test_of_several_epochs_of_a_sample_the_first_is_the_record(tmp_path):
+    samples = {f"samples/{name}_epoch_{epoch}.json": {"id": name, "epoch": epoch} for epoch in (1, 2) for name in "ab"}
+    path = tmp_path / "a.eval"
+    path.write_bytes(archive({name: json.dumps(sample) for name, sample in {"header.json": {}, **samples}.items()}))
+    assert [(record.place, record.cells["epoch"]) for record in read_archive(path)] == [
+        ("a.eval, samples/a_epoch_1.json", 1),
+        ("a.eval, samples/b_epoch_1.json", 1),
+    ]
+    path.write_bytes(archive({"samples/a.txt": "{", "other/a.json": "{"}))
+    assert read_archive(path) == []
+    path.write_bytes(archive({"samples/a.json": "{"}))
+    with pytest.raises(MensuraError, match=r"a\.eval: not an Inspect log \(.*check that the evaluation was finished"):
+        read_archive(path)
+
+
+def test_a_refusal_of_what_is_inside_an_archive_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.eval"
+    path.write_bytes(archive({"header.json": "{}"}))
+    with pytest.raises(MensuraError, match=r"^mine$"), open_inspect(path) as log:
+        assert log.read("header.json") == {}
+        raise MensuraError("mine")

@@ -68,7 +68,14 @@ def test_a_table_is_tidy_wide_or_turned_by_its_header():
 def test_a_first_column_without_a_name_is_understood_by_most_of_the_others():
     assert (shaped("x", "GPQA", "HLE", "other").kind, shaped("x", "GPQA", "HLE", "other").across) == ("wide", (1, 2, 3))
     assert shaped("x", "o3", "GPT-5 (%)").kind == "turned"
-    for header in (("x", "GPQA", "other"), ("x",), ("model",), ("model", "benchmark"), ("model", "benchmark", "y")):
+    for header in (
+        ("score", "GPQA", "HLE"),
+        ("x", "GPQA", "other"),
+        ("x",),
+        ("model",),
+        ("model", "benchmark"),
+        ("model", "benchmark", "y"),
+    ):
         with pytest.raises(MensuraError, match="mine: expected columns model, benchmark, score"):
             shaped(*header)
     with pytest.raises(MensuraError, match="unknown column 'y', 'z'; rename or remove it"):

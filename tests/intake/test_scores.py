@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.core.errors import MensuraError
-from mensura.intake.scores import Allowed, read_scores_of
+from mensura.core.errors import NAMES_SHOWN, MensuraError
+from mensura.intake.scores import Allowed, NewModel, read_scores_of
 from tests.intake.messy import FILES, GPT, OPUS, archive
 
 
@@ -171,3 +171,78 @@ def test_scores_that_the_evidence_has_are_passed_over_and_other_values_are_refus
     expected = r"row 1, column score: got '22.5 percent'; expected 21.5 percent, as the evidence has it from lab"
     with pytest.raises(MensuraError, match=expected):
         read_scores_of(rows | {"score": ["22.5%", "30%"]}, *known, present=present)
+
+
+def test_of_a_collection_unknown_models_and_tests_are_left_out_and_the_latest_score_counts(known):
+    rows = {
+        "model": [GPT, GPT, "hal", GPT, OPUS],
+        "benchmark": ["hle", "hle", "hle", "Knitting", "hle"],
+        "score": ["20%", "30%", "40%", "50%", "25%"],
+        "date": ["2026-03", "2026-01", "2026-01", "2026-01", "2026-01"],
+        "source": ["lab"] * 5,
+    }
+    reading = read(rows, known, skip_unknown=True)
+    assert reading.scores.select("row", "subject", "benchmark", "score").rows() == [
+        (1, GPT, "hle", "20"),
+        (5, OPUS, "hle", "25"),
+    ]
+    assert reading.dropped.rows() == [
+        (3, "hal on hle", "unknown model"),
+        (4, f"{GPT} on Knitting", "unknown benchmark"),
+        (2, f"{GPT} on hle", "a later result of the same source counts"),
+    ]
+    wanted = read(rows, known, skip_unknown=True, new=("Knitting",), unit="percent")
+    assert "Knitting" in wanted.scores["benchmark"].to_list()
+
+
+def test_the_last_of_two_results_without_a_date_counts_in_a_collection(known):
+    rows = {"model": [GPT, GPT], "benchmark": ["hle", "hle"], "score": ["20%", "30%"]}
+    assert read(rows, known, skip_unknown=True).scores["score"].to_list() == ["30"]
+
+
+def test_the_facts_of_a_new_model_are_those_of_its_row_then_those_beside_the_file(known):
+    facts = NewModel(released="2026-11-01", display_name="Rocket 1", provider="Acme")
+    rows = {
+        "model": ["rocket-1", GPT],
+        "benchmark": ["hle", "hle"],
+        "score": ["20%", "30%"],
+        "provider": ["NASA", None],
+    }
+    reading = read(rows, known, new_model=facts)
+    columns = ("subject", "released", "display_name", "provider")
+    assert reading.scores.select(*columns).rows() == [
+        ("rocket-1", "2026-11-01", "Rocket 1", "NASA"),
+        (GPT, None, None, None),
+    ]
+    assert "new model: rocket-1" in reading.notes
+    assert facts.columns == {"released": "2026-11-01", "display_name": "Rocket 1", "provider": "Acme"}
+    two = {"model": ["rocket-1", "rocket-2"], "benchmark": ["hle", "hle"], "score": ["20%", "30%"]}
+    with pytest.raises(MensuraError, match=r"one name for 2 new models \(rocket-1, rocket-2\); use a column"):
+        read(two, known, new_model=facts)
+
+
+def test_many_new_names_are_counted_in_one_line(known):
+    names = [f"rocket-{number}" for number in range(NAMES_SHOWN + 1)]
+    rows = {"model": names, "benchmark": ["hle"] * len(names), "score": ["20%"] * len(names)}
+    notes = read(rows, known, new_model=NewModel(released="2026-11-01")).notes
+    assert any(note.startswith(f"{len(names)} new models: rocket-0") for note in notes)
+    fewer = {name: cells[:-1] for name, cells in rows.items()}
+    notes = read(fewer, known, new_model=NewModel(released="2026-11-01")).notes
+    assert [note for note in notes if note.startswith("new model: ")] == [f"new model: {name}" for name in names[:-1]]
+
+
+def test_a_unit_of_shares_is_percent_or_fraction(known):
+    rows = {"model": [GPT], "benchmark": ["hle"], "score": ["20"]}
+    with pytest.raises(MensuraError, match=r"unit: got 'elo'; expected percent or fraction \(a column says others\)"):
+        read(rows, known, unit="elo")
+
+
+def test_an_error_behind_a_score_and_several_sources_are_kept(known):
+    rows = {"model": [GPT, GPT], "benchmark": ["hle"] * 2, "score": ["20% ± 1.5", "21%"], "source": ["a", "b"]}
+    reading = read(rows, known)
+    assert reading.scores.select("score", "unit", "stderr", "source").rows() == [
+        ("20", "percent", "1.5", "a"),
+        ("21", "percent", None, "b"),
+    ]
+    assert f"several sources, of which the latest date counts: {GPT} on hle" in reading.notes
+    assert reading.heading == "scores: 2 scores of 1 model on 1 benchmark"

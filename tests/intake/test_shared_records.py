@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,7 +14,16 @@ from mensura.intake.answers import read_answers
 from mensura.intake.people_logs import read_people_logs
 from mensura.intake.samples import read_samples
 from mensura.intake.score_logs import read_log
-from mensura.intake.shared_records import OtherKindError
+from mensura.intake.shared_records import (
+    MOST_YAML,
+    OtherKindError,
+    is_helm,
+    is_of_people,
+    read_helm,
+    read_hugging_face,
+    read_record,
+    read_yaml,
+)
 from mensura.intake.votes import read_votes
 from tests.intake.every_eval import record, written
 
@@ -229,3 +239,161 @@ def test_an_archive_whose_header_is_no_object_is_refused(tmp_path):
         archive.writestr("header.json", "[1]")
     with pytest.raises(MensuraError, match=r"header\.json, eval: 'None'; expected an object"):
         read_log(tmp_path / "log.eval")
+
+
+def result_of(**changes):
+    """The cells of a record's result after changes of its parts: config, uncertainty, result or record."""
+    document = record()
+    (result,) = document["evaluation_results"]
+    for name, part in (
+        ("config", result["metric_config"]),
+        ("scored", result["score_details"]),
+        ("uncertainty", result["score_details"]["uncertainty"]),
+        ("result", result),
+        ("source", document["source_metadata"]),
+        ("info", document["model_info"]),
+        ("record", document),
+    ):
+        part.update(changes.get(name, {}))
+    (row,) = read_record(document, Path("r.json"))
+    return {"metric": row.metric, **row.cells}
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "error"),
+    [
+        ({"standard_error": {"value": 0.03}}, 0.03),
+        ({"confidence_interval": {"lower": 0.5, "upper": 0.6}}, 0.05 / 1.959964),  # 95% where it states none
+        ({"confidence_interval": {"lower": 0.5, "upper": 0.6, "confidence_level": 90}}, 0.05 / 1.644854),
+        ({"confidence_interval": {"lower": 0.5, "upper": 0.6, "confidence_level": 0.5}}, 0.05 / 0.674490),
+        ({"confidence_interval": {"lower": 0.6, "upper": 0.5}}, None),
+        ({"confidence_interval": {"lower": 0.5, "upper": 0.5}}, None),
+        ({"confidence_interval": {"lower": 0.5}}, None),
+        ({"confidence_interval": {}, "standard_error": {"value": 0}}, None),
+    ],
+)
+def test_an_error_is_stated_or_half_an_interval_by_its_level(uncertainty, error):
+    cells = result_of(uncertainty=uncertainty)
+    assert cells["stderr"] == (error if error is None else pytest.approx(error, abs=1e-6))
+
+
+def test_a_record_of_version_2_has_its_interval_beside_the_score():
+    scored = {"uncertainty": None, "confidence_interval": {"lower": 0.5, "upper": 0.6, "confidence_level": 0.9}}
+    document = record()
+    document["evaluation_results"][0]["score_details"].update(scored)
+    (row,) = read_record(document, Path("r.json"))
+    assert row.cells["stderr"] == pytest.approx(0.05 / 1.644854, abs=1e-6)
+    assert (row.cells["low"], row.cells["high"], row.cells["n"]) == (0.5, 0.6, None)
+
+
+def test_a_result_has_its_size_unit_day_and_metric():
+    plain = result_of()
+    assert (plain["metric"], plain["n"], plain["unit"], plain["date"]) == ("accuracy", 198, "fraction", "2025-06-15")
+    assert (plain["model"], plain["display_name"], plain["provider"]) == ("openai/gpt-4.1", "GPT-4.1", "openai")
+    assert (plain["source"], plain["measured_by"], plain["group"]) == ("A board of 2026", "independent", "GPT-4.1")
+    ids = {"source_data": {"sample_ids": ["a", "b"]}}
+    assert result_of(result=ids, uncertainty={"num_samples": None})["n"] == 2
+    assert result_of(config={"max_score": 100})["unit"] == "percent"
+    assert result_of(config={"max_score": 5})["unit"] is None
+    assert result_of(config={"metric_unit": "%"})["unit"] == "percent"
+    assert result_of(config={"metric_unit": "tokens"})["unit"] == "fraction", "its bounds say it"
+    assert result_of(config={"metric_id": None, "metric_name": "f1"})["metric"] == "f1"
+    assert result_of(config={"metric_id": None, "evaluation_description": "by hand"})["metric"] == "by hand"
+    assert result_of(config={"metric_id": None})["metric"] == "score"
+    assert result_of(result={"evaluation_timestamp": "2026-02-03T04:05:06"})["date"] == "2026-02-03"
+    assert result_of(record={"evaluation_timestamp": "1700000000"})["date"] == "2023-11-14"
+    assert result_of(record={"retrieved_timestamp": "some day"})["date"] is None
+    named = {"source_name": None, "evaluator_relationship": "first_party"}
+    assert (result_of(source=named)["source"], result_of(source=named)["measured_by"]) == ("A lab", "vendor")
+    assert result_of(info={"id": None})["model"] == "GPT-4.1"
+    details = {"details": {"unit": "elo", "note": "n", "conditions": "c", "persons": 12, "variant": "v"}}
+    own = result_of(scored=details)
+    assert (own["unit"], own["note"], own["conditions"], own["persons"]) == ("elo", "n", "c", 12)
+    assert result_of(scored={"details": {"variant": "v"}})["note"] == "v"
+    assert result_of(info={"additional_details": {"persons": "7", "population": "adults"}})["persons"] == 7
+
+
+def test_where_lower_is_better_there_is_no_score(tmp_path):
+    document = record()
+    document["evaluation_results"][0]["metric_config"]["lower_is_better"] = True
+    assert read_record(document, Path("r.json")) == []
+    with pytest.raises(MensuraError, match="no score of which higher is better; expected at least one"):
+        read_log(written(tmp_path, document))
+    assert is_of_people({"model_info": {"additional_details": {"subject_kind": "people"}}})
+    assert not is_of_people({"model_info": {"additional_details": {"subject_kind": "model"}}})
+    assert not is_of_people({"model_info": "x"})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "part", "task"),
+    [
+        ("Idavidrein/gpqa", "diamond", "gpqa diamond"),
+        ("Idavidrein/gpqa", "gpqa_diamond", "gpqa_diamond"),
+        ("a/hle", "Default", "hle"),
+        ("a/hle", None, "hle"),
+        ("hle", "test", "hle"),
+    ],
+)
+def test_a_dataset_and_its_part_name_a_test(dataset, part, task, tmp_path):
+    dataset = {"id": dataset, "config": part}
+    entry = {"dataset": dataset, "value": "61.5%", "date": "2026-01-02", "notes": "n"}
+    entry["source"] = {"url": "https://a.org/x"}
+    path = written(tmp_path, json.dumps([entry]), "my-model/.eval_results/x.yaml")
+    (row,) = read_hugging_face(path)
+    assert row.cells == {
+        "model": "my-model",
+        "task": task,
+        "score": 61.5,
+        "date": "2026-01-02",
+        "source": "https://a.org/x",
+        "note": "n",
+    }
+    beside = read_hugging_face(written(tmp_path, json.dumps([entry]), "other/x.yml"))
+    assert beside[0].cells["model"] == "other"
+
+
+def test_a_card_without_an_index_and_a_description_of_a_benchmark_are_refused(tmp_path):
+    for text in ("# card\n", "---\nlicense: mit\n---\n# card\n", "---\nmodel-index: []\n"):
+        with pytest.raises(MensuraError, match="model-index: missing; expected a model card with its results"):
+            read_hugging_face(written(tmp_path, text, "README.md"))
+    fields = {"input": "question", "target": "answer", "choices": "options"}
+    tasks = {"tasks": [{"id": "t1"}, {"id": "t2", "field_spec": fields}]}
+    with pytest.raises(OtherKindError, match=r"\(t1, t2\) and has no scores.*--map text=question,key=answer,opti"):
+        read_hugging_face(written(tmp_path, json.dumps(tasks), "eval.yaml"))
+    with pytest.raises(OtherKindError, match="mensura baseline ITEMS --people world"):
+        read_hugging_face(written(tmp_path, json.dumps({"tasks": [{"id": "t1"}]}), "eval.yaml"))
+    monstrous = "a: " + "x" * MOST_YAML
+    with pytest.raises(MensuraError, match=f"characters of YAML; expected at most {MOST_YAML:,}"):
+        read_yaml(monstrous, tmp_path / "x.yaml")
+
+
+def test_totals_of_helm_are_means_of_the_first_known_metric_on_the_test_split(tmp_path):
+    def stat(metric, total, count=4, **name):
+        return {"name": {"name": metric, **name}, "count": count, "sum": total}
+
+    stats = [
+        stat("f1_score", 3),
+        stat("exact_match", 2, split="valid"),
+        stat("quasi_exact_match", 1),
+        stat("exact_match", 2, count=0),
+        stat("bits_per_byte", 2),
+    ]
+    path = written(tmp_path, stats, "run/stats.json")
+    with pytest.raises(MensuraError, match=r"no run_spec.json beside it names the model; copy the whole folder"):
+        read_helm(stats, path)
+    spec = {"name": "mmlu:subject=law,model=x,k=5", "adapter_spec": {"model": "a/b"}}
+    written(tmp_path, spec, "run/run_spec.json")
+    assert [(row.metric, row.cells["score"]) for row in read_helm(stats, path)] == [
+        ("quasi_exact_match", 0.25),
+        ("f1_score", 0.75),
+    ]
+    assert read_helm(stats, path)[0].cells == {
+        "model": "a/b",
+        "task": "mmlu,subject=law,k=5",
+        "score": 0.25,
+        "unit": "fraction",
+        "note": "quasi_exact_match",
+    }
+    with pytest.raises(MensuraError, match="no known metric; expected one of exact_match, "):
+        read_helm(stats[-1:], path)
+    assert is_helm(stats) and not is_helm([]) and not is_helm([{"name": {}, "instance_id": 1}]) and not is_helm({})

@@ -188,3 +188,108 @@ def test_a_folder_is_described_for_machines(tmp_path):
     assert schema["identifier"] == "https://doi.org/10.5072/x" and 50 <= len(schema["description"]) <= 5000
     assert {"doi", "creators", "titles", "publisher", "publicationYear", "types"} <= set(datacite)
     assert json.loads(plain["croissant.json"])["distribution"][0]["contentUrl"] == "scores.csv"
+
+
+ROW = {
+    "source": "A board",
+    "subject": "m-1",
+    "name": "M 1",
+    "provider": "Ac me",
+    "open_weights": True,
+    "ident": None,
+    "benchmark": "hle",
+    "score": 64.0,
+    "unit": "percent",
+    "n": 198,
+    "stderr": 2.0,
+    "low": 60,
+    "high": 68,
+    "level": 0.9,
+    "date": "2026-03",
+    "note": "x",
+    "measured_by": "vendor",
+    "organisation": None,
+}
+
+
+def record_of(*rows):
+    ((path, record),) = shared_writing.score_records(rows, "1.2").items()
+    return path, record
+
+
+def test_a_record_says_who_measured_whom_and_when():
+    path, record = record_of(ROW, ROW | {"benchmark": "gpqa", "date": "2026-05-02"})
+    stamp = str(int(datetime.datetime(2026, 5, 2, tzinfo=datetime.UTC).timestamp()))
+    assert record["retrieved_timestamp"] == stamp and record["evaluation_id"].endswith(f"/m-1/{stamp}")
+    assert record["source_metadata"] == {
+        "source_name": "A board",
+        "source_type": "documentation",
+        "source_organization_name": "unknown",
+        "evaluator_relationship": "first_party",
+    }
+    assert record["eval_library"] == {"name": "mensura", "version": "1.2"}
+    assert record["model_info"] == {
+        "name": "M 1",
+        "id": "ac-me/m-1",
+        "developer": "ac-me",
+        "additional_details": {"deployment_type": "unknown", "model_availability": "open_weights"},
+    }
+    assert [one["evaluation_result_id"] for one in record["evaluation_results"]] == ["hle.1", "gpqa.2"]
+    assert path.endswith(".json") and "/ac-me/m-1/" in path
+    assert record_of(ROW | {"open_weights": False})[1]["model_info"]["additional_details"]["model_availability"] == (
+        "closed_weights"
+    )
+    assert record_of(ROW | {"measured_by": "ours"})[1]["source_metadata"]["evaluator_relationship"] == "other"
+    people = record_of(ROW | {"persons": 12, "group": "adults"})[1]["model_info"]["additional_details"]
+    assert (people["subject_kind"], people["population"]) == ("people", "adults")
+
+
+@pytest.mark.parametrize(
+    ("day", "first"), [("2026", (2026, 1, 1)), ("2026-03", (2026, 3, 1)), ("2026-03-04", (2026, 3, 4))]
+)
+def test_a_result_has_its_errors_bounds_and_day(day, first):
+    (result,) = record_of(ROW | {"date": day})[1]["evaluation_results"]
+    assert result["evaluation_timestamp"] == str(int(datetime.datetime(*first, tzinfo=datetime.UTC).timestamp()))
+    assert result["score_details"] == {
+        "score": 64.0,
+        "details": {"unit": "percent", "note": "x"},
+        "uncertainty": {
+            "standard_error": {"value": 2.0},
+            "confidence_interval": {"lower": 60.0, "upper": 68.0, "confidence_level": 0.9},
+            "num_samples": 198,
+        },
+    }
+    config = result["metric_config"]
+    assert (config["metric_id"], config["metric_name"], config["lower_is_better"]) == ("accuracy", "accuracy", False)
+    assert (float(config["min_score"]), float(config["max_score"])) == (0.0, 100.0)
+
+
+@pytest.mark.parametrize(("score", "bounded"), [(100.0, True), (0.0, True), (100.1, False), (-0.1, False)])
+def test_a_score_beyond_the_bounds_of_its_unit_has_none(score, bounded):
+    (result,) = record_of(ROW | {"score": score})[1]["evaluation_results"]
+    assert (float(result["metric_config"]["max_score"]) == 100.0) is bounded
+
+
+def test_what_is_not_known_is_left_out_of_a_result():
+    bare = dict.fromkeys(("n", "stderr", "low", "high", "level", "date", "note"))
+    (result,) = record_of(ROW | bare | {"unit": "elo", "metric": None})[1]["evaluation_results"]
+    assert "evaluation_timestamp" not in result and "uncertainty" not in result["score_details"]
+    assert (result["metric_config"]["metric_id"], result["metric_config"]["metric_name"]) == ("mensura.elo", "elo")
+
+
+def test_results_of_hugging_face_have_a_source_where_it_has_an_address():
+    import yaml
+
+    rows = [ROW | {"url": "https://a.org/x"}, ROW | {"date": None, "note": None}]
+    first, second = yaml.safe_load(shared_writing.result_yaml(rows))
+    assert first == {
+        "dataset": {"id": "mensura/hle", "task_id": "hle"},
+        "value": 64.0,
+        "date": "2026-03",
+        "notes": "x",
+        "source": {"url": "https://a.org/x", "name": "A board"},
+    }
+    assert second == {"dataset": {"id": "mensura/hle", "task_id": "hle"}, "value": 64.0}
+    described = yaml.safe_load(shared_writing.benchmark_yaml("n", "d", "t"))
+    assert described["tasks"][0]["field_spec"] == {"input": "input", "target": "target"}
+    assert (described["name"], described["description"], described["evaluation_framework"]) == ("n", "d", "inspect-ai")

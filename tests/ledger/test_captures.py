@@ -3,6 +3,7 @@
 import http.server
 import importlib
 import socket
+import sqlite3
 import threading
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ import pytest
 
 import mensura
 from mensura.ledger.captures import fetch as fetch_page
+from tests.ledger.small import ANN, BOB
 
 module = importlib.import_module("mensura.ledger.captures")
 
@@ -217,3 +219,50 @@ def test_a_page_that_never_comes_is_given_up(port):
 def test_a_server_that_speaks_no_tls_is_refused(port):
     with pytest.raises(mensura.MensuraError, match="could not be fetched"):
         fetch_page(f"https://127.0.0.1:{port}/board", allow_private=True)
+
+
+def test_captures_are_listed_newest_first_and_kept_once(ledger):
+    first = ledger.add_capture(b"one", source="board", address="a.csv", form="csv", **ANN)
+    second = ledger.add_capture(b"three", source="lab", address="b.html", **BOB)
+    assert ledger.add_capture(b"one", source="lab", address="other", **BOB) == first
+    assert ledger.captures().rows() == [
+        (second, "lab", "b.html", "Bob", "2026-11-15T13:00:00+00:00", None, 5),
+        (first, "board", "a.csv", "Ann", "2026-11-15T12:00:00+00:00", "csv", 3),
+    ]
+    assert ledger.capture(first[:8]).day == "2026-11-15"
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "words"),
+    [
+        (b" \n", {}, "capture: a is empty; expected the text of a source"),
+        (b"x" * (module.MOST_BYTES + 1), {}, "capture: 16,777,217 bytes; at most 16,777,216 are kept"),
+        (b"x", {"form": "xml"}, "format: got 'xml'; expected one of csv, json, html, text"),
+        (b"x", {"source": "../x"}, "source"),
+        (b"x", {"address": "a\nb"}, "address: got .*; expected one printable line of 2000"),
+    ],
+)
+def test_what_is_no_capture_is_refused(data, more, words):
+    with pytest.raises(mensura.MensuraError, match=words):
+        module.new_capture(data, **{"source": "board", "address": "a", "by": "Ann", "time": "t", **more})
+
+
+def test_two_captures_that_begin_alike_need_more_digits():
+    store = sqlite3.connect(":memory:")
+    store.execute("CREATE TABLE ledger_captures (capture TEXT)")
+    store.executemany("INSERT INTO ledger_captures VALUES (?)", [("abcdef1",), ("abcdef2",)])
+    with pytest.raises(mensura.MensuraError, match="capture: abcdef begins like this more than once; give more digits"):
+        module.find_hash(store, "ledger_captures", "capture", "abcdef")
+    assert module.find_hash(store, "ledger_captures", "capture", "abcdef2") == "abcdef2"
+    with pytest.raises(mensura.MensuraError, match="abcdef3 is not in the store; run mensura evidence log --captures"):
+        module.find_hash(store, "ledger_captures", "capture", "abcdef3")
+    store.close()
+
+
+def test_a_host_that_nobody_knows_is_named(monkeypatch):
+    def lost(*_, **__):
+        raise OSError("no such host")
+
+    monkeypatch.setattr(module.socket, "getaddrinfo", lost)
+    with pytest.raises(mensura.MensuraError, match=r"address: nowhere\.example cannot be found \(no such host\)"):
+        module.checked_target("https://nowhere.example/x")

@@ -4,7 +4,8 @@ import pytest
 
 import mensura
 from mensura.evidence import EvidenceError
-from mensura.ledger import Update, extract_update, parse_mapping, read_mapping, shipped_names
+from mensura.evidence.schema import TABLES
+from mensura.ledger import Update, extract_update, mapping_file, parse_mapping, read_mapping, shipped_names
 from tests.ledger.small import ANN, MAPPING
 
 
@@ -204,3 +205,60 @@ def test_a_note_is_left_out_where_a_cell_it_names_is_blank(ledger):
     update = extracted(ledger, "Model,Agent,Score,Asked\nBig 1,{Asked},15,200\nBig 2,A,20,\n", noted)
     notes = {change.row[0]: change.new for change in update.changes if change.field == "note"}
     assert notes == {"big-1": "200 asked, {Asked}; best row: {Asked}", "big-2": "best row: A"}
+
+
+def test_a_mapping_that_reads_nothing_or_two_ways_is_refused():
+    with pytest.raises(mensura.MensuraError, match=r"m: no \[\[figures\]\]; a mapping reads at least one column"):
+        parse_mapping(MAPPING[: MAPPING.index("[[figures]]")], name="m")
+    pasted = MAPPING.replace('reads = "csv"', 'reads = "text"')
+    both = pasted.replace("[source]", '[rows]\nlines = ["Model"]\nseparator = "tab"\n[source]')
+    with pytest.raises(mensura.MensuraError, match="rows has both lines and separator; remove separator"):
+        parse_mapping(both)
+    assert parse_mapping(pasted).layout.separator == "tab"
+    empty = MAPPING.replace("[best]", '[[keep]]\ncolumn = "Model"\nequals = []\nwhy = "x"\n[best]')
+    with pytest.raises(mensura.MensuraError, match="equals is empty; give a value or remove it"):
+        parse_mapping(empty)
+    with pytest.raises(mensura.MensuraError, match="mapping: got 'nowhere'"):
+        mapping_file("nowhere")
+    assert mapping_file("swe_marathon").is_file()
+
+
+def test_figures_go_into_scores_costs_and_facts_of_models():
+    more = (
+        '[[figures]]\ninto = "costs"\nmetric = "{metric}"\nunit = "{unit}"\ncolumn = "Price"\n'
+        '[[figures]]\ninto = "models"\nfield = "tier"\ncolumn = "Tier"\nnote = "{{Asked}} of {{All}}"\n'
+    )
+    costs = TABLES["costs"]
+    metric, unit = costs.column("metric").one_of[0], costs.column("unit").one_of[0]
+    mapping = parse_mapping(MAPPING + more.format(metric=metric, unit=unit))
+    assert [(rule.into, rule.target, rule.unit) for rule in mapping.figures] == [
+        ("scores", "swe_marathon", "percent"),
+        ("costs", metric, unit),
+        ("models", "tier", ""),
+    ]
+    assert mapping.figures[2].note_columns == ["Asked", "All"]
+    assert mapping.columns == {"Model", "Score", "Agent", "Price", "Tier", "Asked", "All"}
+    assert (mapping.primary, mapping.least, mapping.also) == ("when-none", "high", ())
+    with pytest.raises(mensura.MensuraError, match="field is 'name'; expected one of"):
+        parse_mapping(MAPPING + '[[figures]]\ninto = "models"\nfield = "name"\ncolumn = "N"\n')
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "[best]",
+            '[[keep]]\ncolumn = "Model"\nequals = "x"\nwhy = "x"\ncolour = 1\n[best]',
+            r"\[\[keep\]\] 1: unknown",
+        ),
+        ("[best]", '[[skip]]\ncolumn = "Model"\nbelow = 3\nwhy = "x"\ncolour = 1\n[best]', r"\[\[skip\]\] 1: unknown"),
+        ('unit = "percent"', 'unit = "percent"\ncolour = 1', "expected some of into, benchmark, column, unit, note"),
+        ("[best]", "[best]\ncolour = 1", r"\[best\]: unknown 'colour'; expected some of by, named"),
+        ("[model]", "[model]\ncolour = 1", r"\[model\]: unknown 'colour'"),
+        ("[best]", "[new]\ncolour = 1\n[best]", r"\[new\]: unknown 'colour'; expected some of provider, released"),
+        ("[source]", "[source]\ncolour = 1", r"\[source\]: unknown 'colour'"),
+    ],
+)
+def test_a_key_that_nobody_asks_for_is_named_with_its_table(old, new, words):
+    with pytest.raises(mensura.MensuraError, match=words):
+        parse_mapping(MAPPING.replace(old, new, 1))

@@ -148,3 +148,62 @@ def test_a_model_nobody_knows_is_proposed_once_with_an_id_of_its_name():
     (one,) = model_proposals(strange, rule, CAPTURE, {"Huge (3)": [figure], "huge 3": [figure]}, CELLS)
     assert (one.row["subject"], one.row["name"], one.row["provider"]) == ("huge-3", "Huge (3)", "Acme")
     assert one.changes[0] == CellChange("scores", ("huge-3", "swe_marathon", "board"), "score", None, "33", 2)
+
+
+def test_a_fact_of_a_model_changes_its_row():
+    rule = mapping('[[figures]]\ninto = "models"\nfield = "tier"\ncolumn = "Tier"')
+    reading = ReadFigure(rule.figures[1], "big-1", "1", 4, "")
+    assert changes_of([reading], rule, CAPTURE, CELLS) == ([CellChange("models", ("big-1",), "tier", None, "1", 4)], {})
+    there = {**CELLS, "models": {("big-1",): {"tier": "1.0"}}}
+    assert changes_of([reading], rule, CAPTURE, there) == ([], {})
+
+
+def test_a_note_that_is_gone_is_taken_away_and_a_unit_that_differs_is_written():
+    (rule,) = mapping().figures
+    key = ("big-1", "swe_marathon", "board")
+    cells = {**CELLS, "scores": {key: {"score": "12", "unit": "fraction", "note": "old", "primary": "1"}}}
+    made, _ = changes_of([ReadFigure(rule, "big-1", "12", 2, "")], mapping(), CAPTURE, cells)
+    assert [(change.field, change.old, change.new) for change in made] == [
+        ("unit", "fraction", "percent"),
+        ("date", None, "2026-11-15"),
+        ("note", "old", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("test", "kept"),
+    [
+        ('equals = ["x", "y"]', [2]),
+        ('contains = "x"', [2, 3, 4, 5]),
+        ('begins = "X"', [2, 3, 5]),
+        ('ends = "x"', [2, 4, 5]),
+    ],
+)
+def test_texts_are_compared_whole_or_in_part_without_case(test, kept):
+    rule = mapping(f'[[keep]]\ncolumn = "Agent"\n{test}\nwhy = "other"')
+    given = rows(*({"Model": "Big 1", "Agent": agent} for agent in ("x", "xa", "ax", "XX", "z")))
+    assert [row.line for row in kept_rows(given, rule)[0]] == kept
+
+
+def test_a_number_is_below_or_at_least():
+    given = rows(*({"Model": "Big 1", "Score": score} for score in ("4.9", "5", "none")))
+    for test, lines in (("below", [2, 4]), ("at_least", [3])):
+        rule = mapping(f'[[keep]]\ncolumn = "Score"\n{test} = 5\nwhy = "other"')
+        assert [row.line for row in kept_rows(given, rule)[0]] == lines
+
+
+def test_other_columns_may_name_a_model_and_the_sources_own_are_left_out():
+    rule = mapping(model='column = "Model"\nalso = ["Id"]\nsource_only = ["House Model"]')
+    given = rows({"Model": "?", "Id": "big-2"}, {"Model": "house model"}, {"Model": "Big 1", "Id": "big-2"})
+    named, strange, left = named_rows(given, rule, NAMES)
+    assert [(one.row.line, one.subject) for one in named] == [(2, "big-2"), (4, "big-1")]
+    assert strange == [] and [(one.line, one.reason) for one in left] == [
+        (3, "the source's own; no model of the evidence")
+    ]
+
+
+def test_an_effort_in_a_column_goes_before_that_in_the_name():
+    rule = mapping(model='column = "Model"\neffort = "Effort"\neffort_after = "_"')
+    given = rows({"Model": "Big 1_low", "Effort": "High"}, {"Model": "Big 2", "Effort": "odd"}, {"Model": "Big 2_low"})
+    named, _, _ = named_rows(given, rule, NAMES)
+    assert [(one.base, one.effort) for one in named] == [("Big 1", "high"), ("Big 2", ""), ("Big 2", "low")]

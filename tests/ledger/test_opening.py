@@ -11,7 +11,7 @@ from mensura.core.errors import MensuraError
 from mensura.ledger import export_ledger, has_history, import_ledger, init_ledger, open_ledger
 from mensura.ledger.captures import MOST_BYTES
 from mensura.ledger.opening import is_ledger_folder
-from tests.ledger.small import ANN, BOB, score, small_ledger, update
+from tests.ledger.small import ANN, BOB, score, small_ledger, update, write_small
 
 PAGE = b"Big 1: 33\r\n\xff"  # to the byte, which need be no text
 MALFORMED = """
@@ -146,3 +146,31 @@ def test_a_store_keeps_a_history_and_other_files_none(tmp_path):
     assert not is_ledger_folder(tmp_path)
     with pytest.raises(MensuraError, match="exists; choose another name"):
         init_ledger(path, **ANN)
+
+
+def test_a_store_is_made_of_evidence_in_memory_and_its_log_says_of_what(tmp_path):
+    evidence = small_ledger(tmp_path / "evidence.db").evidence()
+    again = init_ledger(tmp_path / "again.db", evidence, **BOB)
+    (entry,) = again.entries().to_dicts()
+    assert (entry["kind"], entry["title"], entry["by"], entry["time"]) == (
+        *("init", f"from {evidence.origin}", "Bob"),
+        "2026-11-15T13:00:00+00:00",
+    )
+    assert all(again.evidence().tables()[name].equals(frame) for name, frame in evidence.tables().items())
+
+
+def test_evidence_that_is_not_sound_becomes_no_store(tmp_path):
+    folder = write_small(tmp_path / "small")
+    (folder / "scores.csv").write_text((folder / "scores.csv").read_text().replace("big-2", "big-9"), encoding="utf-8")
+    with pytest.raises(MensuraError, match="big-9"):
+        init_ledger(tmp_path / "store.db", folder, **ANN)
+    assert not (tmp_path / "store.db").exists()
+
+
+def test_a_plain_store_has_no_history(tmp_path):
+    path = small_ledger(tmp_path / "evidence.db").path
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("PRAGMA user_version = 0")
+        store.commit()
+    with pytest.raises(MensuraError, match=r"a store without a history .*evidence init --from .* --store NEW makes"):
+        open_ledger(path)

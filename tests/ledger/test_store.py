@@ -7,15 +7,26 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import mensura
 from mensura.ledger import CellChange, export_ledger, import_ledger, init_ledger, open_ledger
+from mensura.ledger.store import (
+    cell_of,
+    evidence_changes,
+    in_words,
+    marked_primary,
+    read_state,
+    take_back,
+    transaction,
+    write_cell,
+    written_time,
+)
 from tests.ledger.small import ANN, BOB, new_score, score, update
-
-pytestmark = pytest.mark.slow
 
 
 def dump(path):
@@ -35,6 +46,7 @@ def with_history(ledger):
     return ledger
 
 
+@pytest.mark.slow
 def test_a_folder_gives_back_the_same_store_with_its_history(ledger, tmp_path):
     with_history(ledger)
     export_ledger(ledger, tmp_path / "folder")
@@ -48,6 +60,7 @@ def test_a_folder_gives_back_the_same_store_with_its_history(ledger, tmp_path):
         assert (tmp_path / "second" / file.relative_to(tmp_path / "folder")).read_bytes() == file.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_exported_folder_is_evidence_like_any_other(ledger, tmp_path):
     export_ledger(with_history(ledger), tmp_path / "folder")
     loaded = mensura.load(tmp_path / "folder")
@@ -56,6 +69,7 @@ def test_the_exported_folder_is_evidence_like_any_other(ledger, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
@@ -74,6 +88,7 @@ def test_a_folder_that_was_tampered_with_is_refused(ledger, tmp_path, file, old,
     assert not (tmp_path / "again.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_a_capture_file_is_named_by_its_hash_and_stays_in_its_folder(ledger, tmp_path):
     export_ledger(with_history(ledger), tmp_path / "folder")
     listed = tmp_path / "folder" / "ledger" / "captures.csv"
@@ -86,6 +101,7 @@ def test_a_capture_file_is_named_by_its_hash_and_stays_in_its_folder(ledger, tmp
         import_ledger(tmp_path / "again.sqlite", tmp_path / "folder")
 
 
+@pytest.mark.slow
 def test_the_embedded_evidence_becomes_a_store_and_comes_back(tmp_path):
     ledger = init_ledger(tmp_path / "store.sqlite", **ANN)
     loaded, embedded = ledger.evidence(), mensura.load()
@@ -94,6 +110,7 @@ def test_the_embedded_evidence_becomes_a_store_and_comes_back(tmp_path):
         init_ledger(ledger.path, **ANN)
 
 
+@pytest.mark.slow
 def test_a_plain_store_is_refused_with_the_command_that_makes_one_with_a_history(small_folder, tmp_path):
     path = tmp_path / "old.sqlite"
     init_ledger(path, small_folder, **ANN)
@@ -170,6 +187,7 @@ def apply_elsewhere(kind, path):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_is_lost(ledger):
     before = dump(ledger.path)
     printed = apply_elsewhere("full", ledger.path)
@@ -178,6 +196,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(ledger):
     ledger.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody who may not write")
 def test_a_disk_that_cannot_be_written_is_said_and_reading_still_works(ledger):
     with tempfile.TemporaryDirectory() as folder:
@@ -235,6 +254,7 @@ open_ledger(Path(sys.argv[1])).apply(update(score("big-1", "swe_marathon", "12",
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", ["open", "load"])
 def test_a_writer_killed_with_half_its_pages_on_disk_leaves_the_state_before(ledger, look):
     """Its pages are in the file already, and a journal beside it: whoever opens the store next takes them back."""
@@ -249,3 +269,83 @@ def test_a_writer_killed_with_half_its_pages_on_disk_leaves_the_state_before(led
         assert ledger.version().entry == 0
     assert dump(ledger.path) == before
     ledger.verify()
+
+
+def faults(code):
+    fault = sqlite3.OperationalError("x")
+    fault.sqlite_errorcode = code
+    return str(in_words(fault, Path("store.db")))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_FULL, "store.db: the disk is full (or a quota is); make room and try again; nothing was"),
+        (sqlite3.SQLITE_READONLY | 0x100, "cannot be written; copy the store to where you may write"),
+        (sqlite3.SQLITE_PERM, "cannot be written; copy the store"),
+        (sqlite3.SQLITE_BUSY, "another program holds the store for long"),
+        (sqlite3.SQLITE_CANTOPEN, "the file cannot be opened"),
+        (sqlite3.SQLITE_IOERR | 0x500, "the disk failed or took no more"),
+        (sqlite3.SQLITE_CORRUPT, "the file is damaged; restore a backup"),
+        (sqlite3.SQLITE_NOTADB, "this is no SQLite file"),
+        (sqlite3.SQLITE_ERROR, "store.db: x; nothing was changed. Run mensura evidence check on the store"),
+    ],
+)
+def test_a_fault_of_the_disk_is_said_in_words(code, words):
+    assert words in faults(code)
+    assert "nothing was changed" in faults(code)
+
+
+def test_the_first_score_of_a_model_and_benchmark_is_primary_where_none_is_marked():
+    scores = pl.DataFrame({"subject": ["a", "a", "a", "b"], "benchmark": ["x", "x", "y", "x"], "score": list("1234")})
+    assert marked_primary(scores)["primary"].to_list() == ["yes", "no", "yes", "yes"]
+    blank = scores.with_columns(primary=pl.lit(None, pl.String))
+    assert marked_primary(blank)["primary"].to_list() == ["yes", "no", "yes", "yes"]
+    marked = scores.with_columns(primary=pl.Series([None, "yes", None, None]))
+    assert marked_primary(marked).equals(marked)
+
+
+def test_two_versions_of_evidence_differ_in_cells(ledger):
+    before = ledger.evidence()
+    ledger.apply(update(score("big-1", "swe_marathon", "12", "15"), *new_score("big-2", "swe_marathon", "20")), **ANN)
+    changed = evidence_changes(before, ledger.evidence())
+    assert changed.columns == ["table", "row", "field", "old", "new"]
+    assert set(changed["table"]) == {"scores"}
+    rows = {(row, field): (old, new) for _, row, field, old, new in changed.iter_rows()}
+    assert rows["big-1 · swe_marathon · board", "score"] == ("12", "15")
+    assert rows["big-2 · swe_marathon · board", "score"] == (None, "20")
+    assert evidence_changes(before, before).is_empty()
+
+
+def test_a_time_has_a_zone_and_is_written_to_the_second_in_utc():
+    east = timezone(timedelta(hours=2))
+    assert written_time(datetime(2026, 11, 15, 1, 30, 5, 999_999, tzinfo=east)) == "2026-11-14T23:30:05+00:00"
+    with pytest.raises(mensura.MensuraError, match="when: a time without its zone; expected an aware datetime"):
+        written_time(datetime(2026, 11, 15))
+
+
+def test_taking_back_gives_the_cells_before_and_names_what_is_not_as_written():
+    key = ("big-1", "hle", "lab")
+    state = {"scores": {key: {"score": "31", "note": "x"}}}
+    changes = [CellChange("scores", key, "note", None, "x"), CellChange("scores", key, "score", "30", "31")]
+    assert take_back(state, changes) == [] and state == {"scores": {key: {"score": "30"}}}
+    other = CellChange("scores", key, "score", "29", "33")
+    assert take_back(state, [other]) == [other] and state["scores"][key] == {"score": "29"}
+    take_back(state, [CellChange("scores", key, "score", None, "29")])
+    assert state == {"scores": {}}, "a row without cells is gone"
+
+
+def test_a_row_is_made_by_its_first_cell_and_gone_with_its_last(ledger):
+    row = ("big-2", "swe_marathon", "board")
+    with transaction(ledger.path, writing=True) as store:
+        made = CellChange("scores", row, "score", None, "20")
+        assert cell_of(store, made) is None
+        write_cell(store, made)
+        assert cell_of(store, made) == "20"
+        write_cell(store, CellChange("scores", row, "note", None, "n"))
+        write_cell(store, made._replace(new=None))
+        assert read_state(store)["scores"][row] == {"note": "n"}
+        write_cell(store, CellChange("scores", row, "note", "n", None))
+        assert row not in read_state(store)["scores"]
+        write_cell(store, CellChange("scores", row, "note", None, None))
+        assert row not in read_state(store)["scores"]

@@ -300,3 +300,74 @@ def test_a_web_page_in_place_of_an_answer_says_what_to_look_at():
         reply_of(b" <!doctype html><title>Sign in</title>")
     with pytest.raises(CallError, match=r"^not a chat completion: 'nothing'$"):
         reply_of(b"nothing")
+
+
+def test_what_keeps_a_model_from_being_opened_is_named(tmp_path):
+    there = {"journal": tmp_path / "j.sqlite", "base_url": "http://127.0.0.1:9/v1"}
+    for name, settings, words in [
+        ("mine", {"batch": True}, "batch: the provider of the model: got 'mine'; expected one of openai, anthropic"),
+        ("mine", {"retry": "refused"}, "retry: expected some of refused, unreadable, batched, got 'refused'"),
+        ("mine", {"retry": ["later"]}, "retry"),
+        ("mine", {"concurrency": 1.5}, "concurrency: expected a whole number of at least 1, got 1.5"),
+        ("mine", {"timeout": float("nan")}, "timeout: expected seconds above 0"),
+        ("mine", {"journal": None}, "journal: 'mine' costs money; give the file that records its answers"),
+    ]:
+        with pytest.raises(MensuraError, match=words):
+            open_asker(name, **{**there, **settings})
+
+
+def test_an_asker_says_what_it_spent_and_how_many_answers_it_has(serve, tmp_path):
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": serve().url}
+    with open_asker("mine", prices=Prices(1, 1), **settings) as asker:
+        answers = asker.ask(questions(3), read_level)
+        assert (asker.answered, asker.calls, asker.stopped) == (3, 3, "")
+        assert asker.cost == pytest.approx(sum(answer.cost for answer in answers))
+    with open_asker("mine", **settings) as asker:
+        asker.ask(questions(4), read_level)
+        assert (asker.answered, asker.calls, asker.cost) == (4, 1, None)
+
+
+@pytest.fixture
+def inspected(monkeypatch):
+    """Let something stand for inspect-ai's provider that keeps how it was opened."""
+    opened = []
+
+    class Through:
+        def __init__(self, settings, **how):
+            opened.append((settings.model, how))
+
+        async def close(self):
+            pass
+
+    monkeypatch.setattr("mensura.llm.asker.InspectProvider", Through)
+    return opened
+
+
+def test_a_batch_costs_half_and_takes_two_days_and_fifty_thousand_calls_at_once(inspected, tmp_path):
+    settings = {"journal": tmp_path / "j.sqlite", "prices": Prices(2, 10)}
+    with open_asker("openai/m", batch=True, **settings) as asker:
+        assert asker._caller.prices == Prices(1, 5)
+        assert (asker._queue._pacer.ceiling, asker._queue._pacer.allowed) == (50_000, 50_000)
+    with open_asker("openai/m", **settings) as asker:
+        assert asker._caller.prices == Prices(2, 10)
+        assert (asker._queue._pacer.ceiling, asker._queue._pacer.allowed) == (32, 8)
+    batch, plain = (how for _, how in inspected)
+    assert batch == {"base_url": None, "timeout": 172_800.0, "concurrency": 50_000, "batch": True}
+    assert plain == {"base_url": None, "timeout": 120.0, "concurrency": 32, "batch": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "direct"),
+    [
+        ("mine", {"base_url": "http://h/v1"}, True),
+        ("openai/m", {"base_url": "http://h/v1"}, True),
+        ("anthropic/m", {"base_url": "http://h/v1"}, False),
+        ("openai/m", {}, False),
+        ("openai/m", {"base_url": "http://h/v1", "interface": "inspect"}, False),
+        ("anthropic/m", {"base_url": "http://h/v1", "interface": "direct"}, True),
+        ("openai-api/here/m", {"base_url": "http://h/v1"}, True),
+    ],
+)
+def test_compatible_endpoints_are_asked_directly_and_others_not(name, settings, direct, inspected, tmp_path):
+    with open_asker(name, journal=tmp_path / "j.sqlite", **settings):
+        assert (not inspected) is direct

@@ -1,11 +1,15 @@
 """Calls and their cost: the budget of a run, what an answer is charged, and an estimate before any call."""
 
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm import Prices, Question, estimate, open_asker
-from mensura.llm.calls import Budget, likely_tokens
-from mensura.llm.protocol import Settings
+from mensura.llm.calls import Budget, Caller, Slot, likely_tokens
+from mensura.llm.protocol import CallError, Reply, Settings, Trouble
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
@@ -147,3 +151,103 @@ def test_an_estimate_without_prices_has_no_cost_and_a_negative_length_is_refused
     assert str(found).endswith("cost unknown, for no price is known")
     with pytest.raises(MensuraError, match="tokens_out: expected a number of at least 0, got -1"):
         estimate([QUESTION], "mine", tokens_out=-1)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"max_cost": -0.1}, "max_cost: expected US dollars of at least 0, got -0.1"),
+        ({"max_cost": float("inf")}, "max_cost"),
+        ({"max_calls": -1}, "max_calls: expected a number of at least 0, got -1"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(limits, words):
+    with pytest.raises(MensuraError, match=words):
+        budget(**limits)
+    assert not budget(max_calls=0).take(0.0)
+    assert budget(max_cost=0.0).take(0.0)
+
+
+def test_a_picture_counts_for_four_thousand_tokens_in_the_worst_case():
+    assert budget(max_cost=1e9).worst_case(replace(QUESTION, pictures=("data:x", "data:y"))) == 200 + 2 * 4000
+    schema = replace(QUESTION, prompt="x" * 20, system="y" * 9, schema={"a": 1})
+    assert budget(max_cost=1e9).worst_case(schema) == 20 + 9 + len('{"a":1}') + 64 + 100
+
+
+class Failing:
+    """A provider that fails as it is told."""
+
+    def __init__(self, fault):
+        self.fault = fault
+
+    async def complete(self, question):
+        if isinstance(self.fault, Reply):
+            return self.fault
+        raise self.fault
+
+
+@pytest.mark.parametrize(
+    ("outcome", "spent", "lost"),
+    [
+        (Reply("3", 10, 5), 20.0, 0.0),
+        (Reply("3", 10, None), 0.0, 200.0),  # nobody knows what it cost
+        (CallError(Trouble.PASSING, "x"), 0.0, 0.0),
+        (CallError(Trouble.PASSING, "x", billed=True), 0.0, 200.0),
+        (RuntimeError("odd"), 0.0, 200.0),
+    ],
+)
+def test_a_call_settles_its_budget_whatever_happens(outcome, spent, lost):
+    money = budget(max_cost=500.0)
+    caller = Caller(Failing(outcome), Settings("mine", max_tokens=50), Prices(1e6, 2e6), money, str)
+    slot = Slot(QUESTION, b"k", None, 0, worst=200.0)
+    assert money.take(slot.worst)
+    result = asyncio.run(caller.call(slot))
+    assert slot.attempts == 1 and money.spent == spent
+    assert [money.take(500.0 - spent - lost), money.take(1.0)] == [True, False]
+    if isinstance(outcome, RuntimeError):
+        assert (result.trouble, result.message, result.billed) == (Trouble.QUESTION, "RuntimeError: odd", True)
+
+
+def entry(reply, read=read_level, prices=None):
+    caller = Caller(
+        None, Settings("mine", max_tokens=9), prices, budget(), lambda text: text.replace("s3cret", "[key]")
+    )
+    slot = Slot(Question("x" * 41), b"k", SimpleNamespace(read=read), 0, attempts=2)
+    return caller.entry_of(slot, reply)
+
+
+def test_an_entry_has_what_was_read_counted_and_paid_without_keys():
+    read, kept = entry(Reply('{"level": 3, "why": "my s3cret"}', 7, 4), prices=Prices(1e6, 2e6))
+    assert read.reading.value == 3
+    assert (kept.text, kept.value, kept.rationale, kept.error) == (
+        '{"level": 3, "why": "my [key]"}',
+        "3",
+        "my [key]",
+        "",
+    )
+    assert (kept.tokens_in, kept.tokens_out, kept.cost, kept.attempts) == (7, 4, 15.0, 2)
+    _, guessed = entry(Reply("abcde"))
+    assert (guessed.tokens_in, guessed.tokens_out, guessed.cost) == (11, 2, None)
+    assert guessed.error == "unreadable: no level"
+    assert entry(Reply("abcde", cut=True))[1].error == "unreadable: no level; the answer was cut off at max_tokens=9"
+    assert entry(Reply('{"level": 3, "why": ""}', cut=True))[1].error == ""
+    declined = entry(Reply(f"I  will\nnot. {'x' * 200}", withheld="refused"))[1]
+    assert declined.error == f"refused: I will not. {'x' * 147}"
+    assert entry(Reply("", withheld="filtered"))[1].error.startswith("filtered: the provider's content filter")
+
+
+def test_an_estimate_is_said_in_one_line():
+    found = estimate([QUESTION], "mine", max_tokens=10, prices=Prices(1e6, 1e6), tokens_out=500)
+    assert str(found) == (
+        "1 questions to mine: 0 answered already, 1 calls, about 9 tokens in and 10 out; about $19.00, at most $19.00"
+    )
+    assert estimate([QUESTION], "mine", tokens_out=0).tokens_out == 0
+
+
+def test_an_estimate_of_a_recording_knows_what_it_answered(tmp_path):
+    journal = tmp_path / "j.sqlite"
+    asked = Question("?", about={"item": "harbour", "dimension": "QLq"})
+    with open_asker("recorded/demo", journal=journal) as asker:
+        asker.ask([asked], read_level)
+    found = estimate([asked, Question("other")], "recorded/demo", journal=journal)
+    assert (found.questions, found.stored, found.calls) == (2, 1, 1)

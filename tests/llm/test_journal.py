@@ -8,9 +8,9 @@ import time
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import Journal, Question, Settings, audit_table, open_asker
+from mensura.llm import Journal, Question, Settings, audit_table, open_asker, recover_journal
 from mensura.llm.journal import Entry, State
-from mensura.llm.journal_file import DamagedError, split_answer
+from mensura.llm.journal_file import DamagedError, _is_whole, row_checksum, split_answer
 from mensura.llm.protocol import KeyMaker
 from tests.llm.conftest import locked_elsewhere, questions, read_level
 
@@ -186,3 +186,65 @@ def test_a_journal_in_use_can_be_looked_at(serve, tmp_path):
                 began = time.monotonic()
                 assert audit_table(tmp_path / "j.sqlite").height > 0
                 assert time.monotonic() - began < 60
+
+
+def test_a_question_of_a_batch_that_an_ended_run_left_waits_until_it_may_be_asked_again():
+    with Journal(None) as journal, journal.transaction():
+        take = lambda **how: journal.claim(KEY, QUESTION, SETTINGS.text(), **how)  # noqa: E731
+        assert take(batch=True) is State.CLAIMED
+        assert take() is State.BATCHED
+        assert take(batch=True) is State.BATCHED
+        assert take(again=True) is State.CLAIMED
+        assert take() is State.CLAIMED, "it was claimed for asking, not for a batch"
+
+
+def test_an_answer_to_a_question_that_nobody_claimed_is_not_kept():
+    with Journal(None) as journal, journal.transaction():
+        assert journal.answer(KEY, Entry("four")).text == "four"
+        journal.fail(KEY, Entry("", error="x"))
+    with Journal(None) as journal:
+        assert journal.answered([KEY]) == set()
+
+
+def test_a_text_that_many_questions_share_is_kept_once(monkeypatch):
+    monkeypatch.setattr("mensura.llm.journal_file._TEXTS_REMEMBERED", 2)
+    with Journal(None) as journal:
+        numbers = [journal.texts.keep(text) for text in ("a", "b", "a", "c", "a", "b")]
+        assert numbers[0] == numbers[2] == numbers[4] and numbers[1] == numbers[5]
+        assert len(set(numbers)) == 3
+        assert journal.connection.execute("SELECT count(*) FROM texts").fetchone() == (3,)
+
+
+def test_keys_are_hidden_before_a_text_is_stored():
+    with Journal(None, redact=lambda text: text.replace("secret", "[key]")) as journal:
+        assert journal.texts.unpack(journal.texts.pack("my secret, \ud800")) == "my [key], \ufffd"
+        with pytest.raises(DamagedError, match="a text is damaged"):
+            journal.texts.unpack(b"no text")
+        with pytest.raises(DamagedError):
+            journal.texts.unpack(None)
+
+
+def test_a_row_is_whole_where_its_texts_are_there_and_its_checksum_agrees():
+    with Journal(None) as journal:
+        pack = journal.texts.pack
+        cells = (1, 2, 3, "4", "", 5, 6, None, 0.5, 1)
+        row = (9, b"key", 1, pack("q"), pack("4:four"), 0.0, 1.0, row_checksum(b"key", *cells), *cells)
+
+        def whole(texts=frozenset({1, 2, 3}), **changed):
+            places = {"state": 2, "question": 3, "answer": 4, "checksum": 7, "value": 11}
+            cells = list(row)
+            for name, cell in changed.items():
+                cells[places[name]] = cell
+            return _is_whole(tuple(cells), "calls", journal.texts, set(texts))
+
+        assert whole() and whole(state=0)
+        assert not whole(texts={1, 2}) and not whole(state=4) and not whole(question=b"x")
+        assert not whole(checksum=7) and not whole(value="5") and not whole(answer=pack("four"))
+        assert whole(answer=None, checksum=None)
+        assert _is_whole((1, b"d", pack("t")), "texts", journal.texts, set())
+        assert not _is_whole((1, b"d", b"t"), "texts", journal.texts, set())
+
+
+def test_recovery_of_a_journal_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(MensuraError, match="no such journal; check the name of the journal"):
+        recover_journal(tmp_path / "none.sqlite")

@@ -66,7 +66,8 @@ def test_a_key_tells_all_questions_and_settings_apart_and_never_changes():
 
 def test_an_answer_that_was_never_sent_cost_nothing():
     answer = Answer(Question("p"))
-    assert (answer.cost, answer.stored, answer.value, answer.attempts, answer.tokens_in) == (0.0, False, None, 0, 0)
+    assert (answer.cost, answer.stored, answer.value, answer.attempts, answer.seconds) == (0.0, False, None, 0, 0.0)
+    assert (answer.tokens_in, answer.tokens_out, answer.text, answer.rationale, answer.error) == (0, 0, "", "", "")
     fault = CallError(Trouble.BUSY, "slow down", wait=3.0)
     assert (fault.trouble, fault.message, fault.wait, fault.billed, str(fault)) == (
         Trouble.BUSY,

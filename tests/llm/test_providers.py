@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,3 +153,77 @@ def test_every_provider_is_in_the_table():
         if hasattr(made, "complete") and hasattr(made, "close") and made.__module__.startswith("mensura.llm.")
     }
     assert classes == set(PROVIDERS)
+
+
+def output(completion="3", *, stop="stop", error=None, usage=(5, 2)):
+    """An output as inspect-ai gives it."""
+    counts = usage and SimpleNamespace(input_tokens=usage[0], output_tokens=usage[1])
+    return SimpleNamespace(completion=completion, stop_reason=stop, error=error, usage=counts)
+
+
+def test_an_output_of_inspect_is_a_reply_or_an_error_of_its_question():
+    assert providers._reply(output()) == Reply("3", 5, 2, False, "")
+    assert providers._reply(output(usage=None)) == Reply("3", None, None)
+    assert [providers._reply(output(stop=stop)).cut for stop in ("max_tokens", "model_length", "stop")] == [
+        *(True, True, False)
+    ]
+    assert providers._reply(output(stop="content_filter")).withheld == "filtered"
+    for stop, message in (("stop", "x" * 300), ("content_filter", f"{endpoint.FILTERED} ({'x' * 300})")):
+        with pytest.raises(CallError) as failure:
+            providers._reply(output(stop=stop, error="x" * 301))
+        assert (failure.value.trouble, failure.value.message) == (Trouble.QUESTION, message)
+
+
+class ServiceError(Exception):
+    """An error of a provider's package, with its status."""
+
+    def __init__(self, message="why", status=None):
+        super().__init__(message)
+        self.status_code = status
+
+
+class RetryError(Exception):
+    """What retries of other packages raise."""
+
+    def __init__(self, cause):
+        super().__init__("wrapped")
+        self.last_attempt = SimpleNamespace(exception=lambda: cause)
+
+
+def failure_of(fault, *, decision=None, batch=False):
+    """What a failed call through inspect-ai means, where its own advice is ``decision``."""
+    provider = InspectProvider.__new__(InspectProvider)
+    provider._name, provider._batch = "m", batch
+    provider._model = SimpleNamespace(api=SimpleNamespace(should_retry=lambda _: decision))
+    failure = provider._failure(fault)
+    return failure.trouble, failure.message, failure.wait, failure.billed
+
+
+def test_a_failure_through_inspect_is_judged_by_its_status_and_inspects_advice():
+    for status, words in ((401, "the key is missing or wrong"), (402, "no credit"), (403, "may not use this model")):
+        trouble, message, _, billed = failure_of(ServiceError(status=status))
+        assert (trouble, billed) == (Trouble.FATAL, False) and words in message and "(ServiceError: why)" in message
+    gone = "there is no such model, or the account has no credit"
+    for fault in (ServiceError(status=404), RetryError(RetryError(ServiceError(status=404)))):
+        assert failure_of(fault)[:2] == (Trouble.FATAL, f"{gone} (ServiceError: why)")
+    spent = failure_of(ServiceError("insufficient_quota", 429))
+    assert spent[:2] == (Trouble.FATAL, f"{gone} (ServiceError: insufficient_quota)")
+    why, busy = "ServiceError: why", SimpleNamespace(kind="rate_limit", retry_after=7.0)
+    assert failure_of(ServiceError(status=500)) == (Trouble.QUESTION, why, None, False)
+    assert failure_of(ServiceError()) == (Trouble.QUESTION, why, None, True)
+    assert failure_of(ServiceError(status=500), batch=True, decision=True) == (Trouble.QUESTION, why, None, True)
+    assert failure_of(ServiceError(status=429), decision=busy) == (Trouble.BUSY, why, 7.0, False)
+    assert failure_of(ServiceError(status=500), decision=True) == (Trouble.PASSING, why, None, True)
+    _, long, _, _ = failure_of(ServiceError(f"a\n {'x' * 400}"))
+    assert long == f"ServiceError: a {'x' * 283}"
+
+
+def test_why_a_model_cannot_be_opened_is_said_in_inspects_words():
+    words = providers._hindrance(RuntimeError("ERROR: [bold]No key:[/bold]\n\nset it"))
+    assert words == "No key: set it"
+    assert providers._hindrance(ValueError("unknown")).startswith("unknown Names are openai/NAME, anthropic/NAME")
+    assert str(providers._cause(KeyboardInterrupt("x"))) == "x"
+
+
+def test_a_question_without_a_schema_adds_nothing():
+    assert providers._schema_option(Question("p")) == {}

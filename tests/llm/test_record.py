@@ -1,11 +1,24 @@
 """Recordings: everything can be tried offline, with no key."""
 
+import asyncio
 import json
 
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import AnswerReading, Question, audit_table, open_asker, shipped_recordings, write_audit
+from mensura.llm import (
+    AnswerReading,
+    Journal,
+    Question,
+    Settings,
+    audit_table,
+    open_asker,
+    shipped_recordings,
+    write_audit,
+)
+from mensura.llm.journal import Entry
+from mensura.llm.protocol import KeyMaker
+from mensura.llm.record import Read, Record, read_entry, read_safely, stored_answers
 from tests.llm.conftest import questions, read_level
 
 ASKED = [
@@ -109,3 +122,83 @@ def test_schema_questions_are_recorded_by_their_words(serve, tmp_path):
     assert other.error == "not in the recording: a question"
     with pytest.raises(MensuraError, match="do not say what they are about"):
         write_audit(tmp_path / "j.sqlite", tmp_path / "r.csv", recording=True)
+
+
+def test_a_task_that_a_recording_does_not_hold_is_named_with_those_that_it_does(tmp_path):
+    (tmp_path / "mine.csv").write_text("task,item,answer,note\ngrading,a,1,x\njudging,b,2,y\ngrading,c,,z\n")
+    name = f"recorded/{tmp_path}/mine.csv"
+    asked = [
+        Question("1", about={"task": "coding", "item": "a"}),
+        Question("2", about={"task": "judging", "item": "a"}),
+        Question("3", about={"task": "grading", "item": "a", "note": "other"}),
+        Question("4", about={"task": "grading", "item": "c"}),
+    ]
+    with open_asker(name, journal=None) as asker:
+        answers = asker.ask(asked, lambda text: AnswerReading(text))
+        assert (asker.answered, asker.cost) == (1, 0.0)
+    assert [answer.error for answer in answers] == [
+        "not in the recording: coding (it holds grading, judging)",
+        "not in the recording: task=judging, item=a",
+        "",
+        "not in the recording: task=grading, item=c",
+    ]
+    assert answers[2].text == "1"
+
+
+def test_a_reading_is_kept_as_json_and_what_has_none_is_an_error_of_the_reader():
+    assert read_safely("x", lambda text: AnswerReading({"a": [1, None]}, "why")) == Read(
+        AnswerReading({"a": [1, None]}, "why"), '{"a": [1, null]}'
+    )
+    halves = read_safely("x", lambda text: AnswerReading("a\ud800", "b\ud800"))
+    assert halves == Read(AnswerReading("a\ufffd", "b\ufffd"), '"a\ufffd"')
+    assert read_safely("x", lambda text: AnswerReading(float("nan"))).error.startswith(
+        "unreadable: the reader failed (Va"
+    )
+    withheld = Entry("I will not.", error="refused: I will not.")
+    assert read_entry(withheld, lambda text: AnswerReading(text)) == Read(AnswerReading(None), error=withheld.error)
+    assert read_entry(Entry("3", error="unreadable: x"), lambda text: AnswerReading(text)).reading.value == "3"
+
+
+def test_stored_answers_are_read_again_and_those_that_changed_are_listed():
+    asked = [Question(str(number)) for number in range(4)]
+    keys = [KeyMaker(Settings("m"))(question) for question in asked]
+    with Journal(None) as journal:
+        for key, question, value in zip(keys[:3], asked, ('"a"', '"b"', "7"), strict=False):
+            with journal.transaction():
+                journal.claim(key, question, Settings("m").text())
+                journal.answer(key, Entry(json.loads(value) if value[0] == '"' else "c", value, cost=0.5))
+        stored = stored_answers(journal, keys, asked, lambda text: AnswerReading(text))
+        assert [answer and answer.value for answer in stored.answers] == ["a", "b", "c", None]
+        assert list(stored.reread) == [keys[2]] and stored.reread[keys[2]].value == '"c"'
+        assert (stored.answers[0].stored, stored.answers[0].cost, stored.answers[0].error) == (True, 0.5, "")
+        with journal.transaction():
+            journal.reread(keys[2], '"c"', "why", "")
+            journal.reread(b"nobody", '"c"', "why", "")
+        assert stored_answers(journal, keys, asked, lambda text: AnswerReading(text, "why")).reread.keys() == set(
+            keys[:2]
+        )
+        with journal.transaction():
+            journal.reopen([keys[0]])
+        assert journal.answered(keys) == set(keys[1:3])
+
+
+def test_an_order_that_fails_fails_alone_and_a_journal_that_cannot_be_written_fails_all(tmp_path):
+    def half(journal):
+        journal.texts.keep("half")
+        raise ZeroDivisionError
+
+    async def orders():
+        record = Record(Journal(tmp_path / "j.sqlite"), Settings("m"), str)
+        waiting = [record.write(work) for work in (lambda journal: journal.texts.keep("whole"), half, lambda _: 7)]
+        number, fault, seven = await asyncio.gather(*waiting, return_exceptions=True)
+        assert (number, type(fault), seven) == (1, ZeroDivisionError, 7)
+        kept = await record.write(lambda journal: journal.connection.execute("SELECT count(*) FROM texts").fetchone())
+        assert kept == (1,), "what failed wrote nothing"
+        assert await record.write(lambda journal: journal.texts.keep("half")) == 2
+        works = (lambda journal: journal.connection.execute("no SQL"), lambda _: 7)
+        faults = await asyncio.gather(*(record.write(work) for work in works), return_exceptions=True)
+        assert all("the journal cannot be read or written" in str(fault) for fault in faults)
+        await record.finish()
+        record.close()
+
+    asyncio.run(orders())

@@ -88,3 +88,9 @@ def test_a_group_narrows_what_its_covariate_names_and_no_more():
     assert other.with_(name=whole.name, prose=whole.prose) == whole
     assert population_of("all", whole, world) is whole
     assert population_of("note=a=b", whole, world).prose.endswith("note a=b.")
+
+
+def test_newborns_are_of_age_zero():
+    ages = [0] * 10 + [3] * 10
+    who = describe(pool_of(pl.DataFrame({"age": ages, "sex": ["f"] * 20})), World.load())
+    assert (who.ages, who.in_school) == ((0, 3), True)

@@ -158,7 +158,8 @@ def test_columns_that_are_no_items_and_columns_not_used_are_named(mensura_comman
         ("z*", "this wildcard matches none of the 8 columns (who, CNT, sex, q1, q2 and 3 more)"),
         ("^z", "this regular expression matches none of the 8 columns"),
         ("(q", "not a valid pattern"),
-        ("qual*", "hold no points ('quality' holds 'good'). Give a CSV of items"),
+        ("qual*", "no points in 1 column matched ('quality' holds 'good'). Give a CSV of items"),
+        ("who", "no points in 1 column matched (they describe persons). Give a CSV of items"),
     ],
 )
 def test_a_pattern_without_items_is_refused(pattern, message, mensura_command, tmp_path):

@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 from mensura.core.errors import MensuraError
 from mensura.people import Administration, ItemPool
+from mensura.people.pool import is_pool
 
 ITEMS = pl.DataFrame({"item": ["01", "02"], "domain": ["math", "math"], "n_options": [4, None]})
 RATES = pl.DataFrame(
@@ -105,7 +106,7 @@ def test_answers_that_are_not_scored_are_refused_with_the_first_of_them():
 def test_an_item_without_a_row_is_kept_and_named(tmp_path):
     pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS.head(1), group_rates=RATES))
     assert pool.items["item"].to_list() == ["01", "02"]
-    assert "1 items are not in the item table" in pool.warnings[0]
+    assert "1 item without a row in the item table, so without a domain: 02" in pool.warnings[0]
 
 
 def test_rows_without_answers_are_left_out_and_counted():
@@ -274,3 +275,75 @@ def test_a_faulty_administration_is_refused(tmp_path, text, fault):
     (tmp_path / "p" / "administration.csv").write_text(text)
     with pytest.raises(MensuraError, match=fault):
         ItemPool.read(tmp_path / "p")
+
+
+def test_persons_and_answers_of_other_types_are_matched_as_text():
+    persons = pl.DataFrame({"person": ["1", "2"], "sex": ["f", "m"]})
+    pool = ItemPool.from_answers("p", ITEMS, pl.DataFrame({"person": [1, 2], "01": [1, 0]}), persons, by=["sex"])
+    assert pool.rates_of("sex=f").select("item", "correct").rows() == [("01", 1)]
+    assert pool.persons["sex"].to_list() == ["f", "m"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: ItemPool.from_answers("p", {"item": ["a", "a"]}, {"person": [1], "a": [1]}),
+            "^items: item 'a' occurs",
+        ),
+        (lambda: ItemPool.from_answers("p", {"item": ["a"]}, {"person": [1, 1], "a": [1, 0]}), "^responses: person 1"),
+        (
+            lambda: ItemPool.from_answers("p", {"item": ["a"]}, {"person": [1], "a": [1]}, {"person": [1, 1]}),
+            "^persons: person 1 occurs more than once; each person has one row",
+        ),
+        (lambda: ItemPool.from_rates("p", {"item": ["a", "a"]}, RATES), "^items: item 'a' occurs"),
+        (lambda: ItemPool.from_rates("p", ITEMS, {"item": ["a"]}), "^rates: missing column"),
+    ],
+)
+def test_a_table_at_fault_is_named(make, message):
+    with pytest.raises(MensuraError, match=message):
+        make()
+
+
+def test_covariates_of_2_to_60_levels_are_groups_and_weights_are_none():
+    size = 130
+    persons = pl.DataFrame(
+        {
+            "person": range(size),
+            "sixty": [f"l{n % 60}" for n in range(size)],
+            "more": [f"l{n % 61}" for n in range(size)],
+            "one": ["x", None] * (size // 2),
+            "two": ["x", "y"] * (size // 2),
+            "weight": [1.0, 2.0] * (size // 2),
+            "mass": [1.0, 2.0] * (size // 2),
+        }
+    )
+    answers = pl.DataFrame({"person": range(size), "a": [1, 0] * (size // 2)})
+    pool = ItemPool.from_answers("p", {"item": ["a"]}, answers, persons)
+    assert set(pool.groups["covariate"]) == {"all", "sixty", "two", "mass"}
+    weighted = ItemPool.from_answers("p", {"item": ["a"]}, answers, persons, weight="mass")
+    assert set(weighted.groups["covariate"]) == {"all", "sixty", "two"}
+    assert weighted.rates_of("all")["rate"][0] == pytest.approx(1 / 3)
+    assert pool.tabulate([("two", "mass")])["group"].unique().sort().to_list() == [
+        "all",
+        "two_mass=x_1.0",
+        "two_mass=y_2.0",
+    ]
+
+
+def test_a_heading_counts_what_a_pool_has():
+    one = ItemPool.from_rates("p", {"item": ["a"]}, {"item": ["a"], "group": ["all"], "n": [9], "rate": [0.5]})
+    assert one.heading == "p: 1 item, published rates, 1 group"
+    log = pl.DataFrame([("item", "b", "why")], ["kind", "id", "reason"], orient="row")
+    assert replace(one, exclusions=log).heading.endswith("1 group, 1 exclusion (see .exclusions)")
+    assert one.shown.equals(one.groups)
+    assert ItemPool.from_answers("q", {"item": ["a"]}, {"person": [1, 2], "a": [1, 0]}).heading == (
+        "q: 1 item, 2 persons, 1 group"
+    )
+
+
+def test_a_pool_is_known_by_its_type_or_its_folder(tmp_path):
+    one = ItemPool.from_rates("p", ITEMS, RATES)
+    one.write(tmp_path / "p")
+    assert is_pool(one) and is_pool(tmp_path / "p") and is_pool(str(tmp_path / "p"))
+    assert not is_pool(tmp_path) and not is_pool(ITEMS)

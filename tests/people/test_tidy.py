@@ -108,7 +108,19 @@ def test_a_folder_without_rates_or_answers_is_refused(tmp_path):
     (tmp_path / "responses.csv").write_text("person,item,correct\n1,q1,1\n1,q2,0\n1,q3,\n", encoding="utf-8")
     tables, warnings = read_tables(tmp_path)
     assert tables["items"]["item"].to_list() == ["q1", "q2", "q3"]
-    assert warnings == ["2 items are not in the item table and have no domain there: q2, q3"]
+    assert warnings == ["2 items without a row in the item table, so without a domain: q2, q3"]
+    (tmp_path / "group_rates.csv").write_text(
+        "item,covariate,group,n,n_correct,rate\n" + "".join(f"r{i},all,all,9,3,\n" for i in range(7)), encoding="utf-8"
+    )
+    first, second = read_tables(tmp_path)[1]
+    assert first == "7 items without a row in the item table, so without a domain: r0, r1, r2, r3, r4 and 2 more"
+    assert second.startswith("2 items without")
     with pytest.raises(MensuraError, match="add one"):
         (tmp_path / "empty").mkdir()
         read_items(tmp_path / "empty")
+
+
+def test_a_table_of_rates_has_its_columns_first_and_in_order():
+    table, _ = check_rates(pl.DataFrame({"x": ["?"], "rate": [0.4], "n": [10], "group": "all", "item": "q"}), name="r")
+    assert table.columns == ["item", "covariate", "group", "n", "correct", "rate", "se", "x"]
+    assert table.row(0)[:6] == ("q", "all", "all", 10, 4, 0.4)

@@ -252,7 +252,7 @@ def _predicted(
     means = {at: (levels[pool == at].mean(axis=0), logits[pool == at].mean()) for at in others}
     base = float(logits[test].mean()) if centred else float(np.mean([mean for _, mean in means.values()]))
     origin = np.mean([mean for mean, _ in means.values()], axis=0)
-    x, y, weight = levels[train] - origin, logits[train] - base, np.zeros(int(train.sum()))
+    x, y, weight = levels[train] - origin, logits[train], np.zeros(int(train.sum()))  # mean of x 0: y needs no shift
     for at in others:
         rows = pool[train] == at
         weight[rows] = weight.size / (len(others) * rows.sum())

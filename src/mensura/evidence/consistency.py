@@ -37,7 +37,7 @@ def _outside_unit(raw: RawTable, table: pl.DataFrame, *columns: str) -> Iterator
 
     def words(index: int) -> str:
         unit = table["unit"][index]
-        return "a {} from {:g} to {:g}".format(unit, *UNIT_RANGES[unit]) if unit in UNIT_RANGES else "a known unit"
+        return "a {} from {:g} to {:g}".format(unit, *UNIT_RANGES[unit])
 
     for column in columns:
         outside = table.select((pl.col(column) < low) | (pl.col(column) > high)).to_series()

@@ -109,7 +109,7 @@ def rake(takers: pl.DataFrame, margins: pl.DataFrame | None) -> RakedWeights:
             total = weight[levels != _DECLINED].sum()
             for answer, share in shares.items():
                 weight[levels == answer] *= share * total / weight[levels == answer].sum()
-        weight = np.clip(weight / weight.mean(), 1.0 / TRIM, TRIM)
+        weight = np.clip(weight, 1.0 / TRIM, TRIM)
         weight /= weight.mean()
         if np.abs(weight - before).max() < _CLOSE:
             break

@@ -239,7 +239,7 @@ def _differing(
 ) -> Iterator[CellChange]:
     for field, value in wanted.items():
         old = row.get(field)
-        if old != (value or None) and not _same(old, value) and _FLAGS.get((old or "").lower(), "") != value:
+        if old != (value or None) and not _same(old, value) and _FLAGS.get((old or "").lower()) != value:
             yield CellChange(table, key, field, old, value or None, line)
 
 

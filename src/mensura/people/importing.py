@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.intake.persons import choose_columns, split_persons, widen_answers
 from mensura.intake.tables import NotedTable, read_table
 from mensura.people.harmonising import HarmonisingRules, harmonise
@@ -116,7 +116,7 @@ def _item_table(items: str, raw: NotedTable, used: set[str]) -> tuple[pl.DataFra
     if not named:
         why = f"{words[0]!r} holds {raw.frame[words[0]].drop_nulls().first()!r}" if words else "they describe persons"
         raise MensuraError(
-            f"--items {items!r}: the {len(matched)} columns that match hold no points ({why}). "
+            f"--items {items!r}: no points in {counted(len(matched), 'column')} matched ({why}). "
             "Give a CSV of items with the columns item, answer and scoring (choice)"
         )
     no_items = [name for name in matched if name in others]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.frames import first_row, require_columns, says_yes
 from mensura.intake.tables import find_table, read_table
 from mensura.people.rates import NO_ANSWER, RATE_COLUMNS
@@ -68,8 +68,8 @@ def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, lis
     unknown = unknown.filter(~unknown.is_in(items["item"].implode()))
     if unknown.is_empty():
         return items, []
-    shown = ", ".join(unknown.head(3).to_list())
-    warning = f"{unknown.len()} items are not in the item table and have no domain there: {shown}"
+    missing = f"{counted(unknown.len(), 'item')} without a row in the item table, so without a domain"
+    warning = f"{missing}: {listed_names(unknown.to_list())}"
     return pl.concat([items, pl.DataFrame({"item": unknown})], how="diagonal"), [warning]
 
 

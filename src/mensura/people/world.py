@@ -118,7 +118,6 @@ WORLD = Population(
     year=2025,
 )
 
-DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {
     "strata": [*("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread")],
     "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
