@@ -13,13 +13,14 @@ OWN = {
     "lucky": {"gpqa_diamond": 24.0, "livecodebench": 75.0, "ifbench": 50.0, "hle": 100.0},
     "lone": {"aime_2024": 60.0},
     "untaught": {"osworld_2": 60.0},
+    "guess": {"gpqa_diamond": 24.0},
 }
-"""Scores of four models: near an end and outside the composite, no better than guessing, on a test nobody teaches."""
+"""Scores of five models: near an end and outside the composite, no better than guessing, on a test nobody teaches."""
 
 
 @pytest.fixture(scope="module")
 def added():
-    """Fourteen models that took MMLU-Pro and four more."""
+    """Fourteen models that took MMLU-Pro and five more."""
     takers = mensura.load().primary_scores.filter(benchmark="mmlu_pro")["subject"].sort().gather_every(4).head(14)
     rows = [(name, test, score, "2026-05-01", "percent") for name, own in OWN.items() for test, score in own.items()]
     schema = ["subject", "benchmark", "score", "released", "unit"]
@@ -34,7 +35,15 @@ def test_words_about_scores_that_tell_little(added):
     assert added.about_scores("lucky") == ("lucky: 24 on gpqa_diamond is no better than guessing; it says at most",)
     assert added.about_scores("lone") == ()
     assert {*added.about_scores("mine"), *added.about_scores("lucky")} <= set(added.warnings)
+    assert "nemotron-3-ultra: 3 scores chosen by its maker, who profits; IQ 0.0 lower for that" in added.warnings
     assert "lucky on hle: 100 percent is far from all others" in added.warnings[0]
+
+
+def test_a_node_shows_its_parts_to_a_tenth_of_a_point(added):
+    lines = repr(added.explain("mine").parts[2]).splitlines()
+    assert lines[0].startswith("<Abstract Reasoning: ") and "1 measured" in lines[0]
+    assert [line.split()[0] for line in lines[2:5]] == ["arc_agi_2", "arc_agi_1", "arc_agi_3"]
+    assert all(part.count(".") == 1 and len(part.split(".")[1]) == 1 for part in lines[3].split()[1:4])
 
 
 def test_tests_outside_the_composite_are_read_and_named(added):
@@ -52,6 +61,8 @@ def test_tests_outside_the_composite_are_read_and_named(added):
 def test_composites_and_dimensions(added, few_joint):
     assert_approved("iq/composites", added.composites)
     assert_approved("iq/dimensions", added.dimensions.filter(pl.col("subject").is_in(list(OWN))))
+    assert_approved("iq/not_ranked", added.not_ranked)
+    assert_approved("iq/nodes", added.explain("mine").nodes[::6])
     assert_approved("iq/trail", added.trail.filter(subject="mine")[::3])
     assert_approved("iq/emotional", few_joint.emotional)
     assert_approved("iq/ranking", few_joint.ranking)
