@@ -1,7 +1,11 @@
 """Tables of horizons on small runs beside the approved ones."""
 
+import polars as pl
+import pytest
+
 import mensura
 from mensura.horizon import estimate_minutes, fit_totals
+from mensura.horizon.lengths import fit_lengths
 from tests.approved_tables import assert_approved
 
 
@@ -41,3 +45,35 @@ def test_minutes_from_estimates_and_anchors():
     anchors = {"item": names[::4], "minutes": [4 * 2 ** (place / 2) for place in range(0, 12, 4)]}
     assert_approved("horizon/minutes", estimate_minutes(estimates))
     assert_approved("horizon/minutes_anchored", estimate_minutes(estimates, anchors))
+
+
+def test_lengths_from_times_of_every_kind():
+    """Two suites; numbers by one or three people, ranges with and without ends, estimates, bounds, and no time."""
+    rows = []
+    for place in range(24):
+        suite, minutes = "sr"[place % 2], 2 ** (0.4 * place)
+        if place % 3 < 2:
+            rows.append((suite, f"t{place}", minutes, "measured", 3.0 if place % 4 == 0 else 1.0, None, None))
+        if place % 3 == 1:
+            rows.append((suite, f"t{place}", minutes * 1.3, "measured", 1.0, None, None))
+        if place % 4 < 2:
+            rows.append((suite, f"t{place}", minutes * 0.4, "expert estimate", 1.0, None, None))
+        if place % 5 == 2:
+            rows.append((suite, f"t{place}", 2.0 ** round(0.4 * place), "range", 1.0, None, None))
+        if place % 5 == 3:
+            rows.append((suite, f"t{place}", minutes, "range", 1.0, minutes / 2, minutes * 4))
+        if place % 7 == 5:
+            rows.append((suite, f"t{place}", minutes * 2, "at least", 1.0, None, None))
+    schema = ["suite", "task", "minutes", "kind", "people", "low", "high"]
+    times = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
+    tasks = pl.DataFrame(
+        {"suite": ["sr"[place % 2] for place in range(24)], "task": [f"t{place}" for place in range(24)]}
+    )
+    lengths = fit_lengths(times.cast({"low": pl.Float64, "high": pl.Float64}), tasks)
+    assert_approved("horizon/lengths", lengths.intervals("low", "high").with_columns(variance=lengths.variance))
+    assert_approved("horizon/length_kinds", lengths.kinds)
+    shared = {"shared": lengths.shared.ravel().tolist(), "person": [lengths.person] * 4}
+    assert_approved("horizon/length_spreads", pl.DataFrame(shared))
+    wider = lengths.intervals("low", "high", more=1.0)
+    half = 1.6448536 * (lengths.total + 1) ** 0.5
+    assert (wider["high"] / wider["minutes"]).log(2).to_list() == pytest.approx(half.tolist())
