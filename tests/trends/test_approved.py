@@ -1,12 +1,14 @@
 """Tables of trends on small invented releases beside the approved ones."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import stitch
+from benchmarks.published_streams import PUBLISHED, make_stream
+from mensura.stitching import stitch, to_date
 from mensura.trends import (
     find_break,
     find_frontier,
@@ -16,7 +18,9 @@ from mensura.trends import (
     measure_pace,
     measure_progress,
     relate_horizons,
+    watch_acceleration,
 )
+from mensura.trends.scatter import describe_bent, describe_growth, describe_scatter, describe_steps, find_steps
 from tests.approved_tables import assert_approved
 from tests.stitching.conftest import simulate
 
@@ -92,3 +96,52 @@ def test_a_fit_gives_points_and_draws():
     days = [date(2023, 1, 1) + timedelta(days=40 * int(name[1:])) for name in frame["model"]]
     fit = stitch(frame.with_columns(pl.Series("released", days), chance=pl.lit(0.0), ceiling=pl.lit(1.0)), dimensions=1)
     assert_approved("trends/pace_of_fit", measure_pace(fit).table, by=3e-3)
+
+
+def test_scatter_bends_steps_and_growth_of_forty_releases():
+    rng = np.random.default_rng(8)
+    years = np.sort(rng.uniform(2022, 2026, 40))
+    values = 0.5 * (years - 2022) + 0.5 * np.maximum(years - 2025, 0) + rng.normal(0, 0.1 + 0.02 * (years - 2022))
+    straight, bent = describe_scatter(years, values), describe_bent(years, values)
+    stepped = describe_steps(years, values + 0.9 * (years > 2024), years > 2025)
+    rows = {
+        "common": [straight.common],
+        "evidence": straight.evidence.tolist(),
+        "squares": straight.squares[::30].ravel().tolist(),
+        "line": straight.line[::30].ravel().tolist(),
+        "root": straight.root[::30].ravel().tolist(),
+        "probability": straight.probability[::5].ravel().tolist(),
+        "bends": bent.bends.tolist(),
+        "bent": bent.probability.ravel().tolist(),
+        "growth": list(describe_growth(years, values - np.polyval(np.polyfit(years, values, 1), years))),
+        "steps": find_steps(years, values + 0.9 * (years > 2024))[[0, 10, 39]].ravel().tolist(),
+    }
+    long = [(name, value) for name, own in rows.items() for value in own]
+    assert_approved("trends/scatter", pl.DataFrame(long, schema={"name": pl.String, "value": pl.Float64}, orient="row"))
+    assert stepped is not None
+    drawn = bent.draw(50, np.random.default_rng(0))
+    parts = ("level", "pace", "spread", "share", "fading", "change")
+    table = {name: getattr(drawn, name)[::5] for name in parts}
+    at = np.array([2025.5, 2026.5])
+    table["line"] = drawn.line(at)[::5, 1]
+    table["shock"] = drawn.shocks(at, np.random.default_rng(1))[::5, 1]
+    assert_approved("trends/drawn_lines", pl.DataFrame(table))
+
+
+def test_the_watch_of_a_small_stream():
+    small = replace(PUBLISHED, models=80, benchmarks=14, evaluated=0.6)
+    stream = make_stream(small, np.random.default_rng(6), change=57.0, acceleration=4.0)
+    days = [to_date(year) for year in stream.years]
+    scores = pl.DataFrame(
+        {
+            "subject": [f"m{i:03}" for i in stream.rows],
+            "benchmark": [f"b{i:02}" for i in stream.cols],
+            "score": stream.scores,
+            "released": [days[i] for i in stream.rows],
+        }
+    )
+    found = watch_acceleration(scores, start=date(2027, 1, 1), streams=19)
+    for name, table in found.tables().items():
+        assert_approved(f"trends/watch_{name}", table, by=3e-3)
+    facts = {name: str(value) for name, value in found.facts.items() if not isinstance(value, float)}
+    assert_approved("trends/watch_facts", pl.DataFrame({"fact": list(facts), "value": list(facts.values())}))
