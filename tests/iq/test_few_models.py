@@ -10,7 +10,10 @@ import pytest
 
 import mensura
 from mensura.iq import hide_and_impute
+from mensura.iq.doubt import shorten, weigh_scores
 from mensura.iq.joint import draw_without_each
+from mensura.iq.ladders import Metric
+from mensura.iq.relatives import Relatives
 from mensura.iq.validation import hidings
 
 
@@ -153,3 +156,80 @@ def test_a_model_that_is_entered_anew_keeps_what_was_measured_and_estimates_each
         assert drawn[case, column] != pytest.approx(matrix.iqs[row, column])
     assert drawn[1:, own].diagonal().tolist() == near(86.015, 92.046, 92.998, 77.854)
     assert drawn[:, ~matrix.measured[row]].mean(axis=1).tolist() == near(77.429, 79.422, 77.584, 77.280, 76.251)
+
+
+def test_a_ladder_moved_moves_what_is_measured_and_what_is_read_off_it(few_joint):
+    matrix = few_joint.matrix
+    column = matrix.benchmarks.index("hle")
+    moved = matrix.with_ladder_moved(column, 5.0).with_ladder_moved(column, 2.0)
+    measured = matrix.measured[:, column]
+    assert moved.iqs[measured, column] == pytest.approx(np.clip(matrix.iqs[measured, column] + 7, 70, 160))
+    odds = np.linspace(-2, 2, 5)[:, None] * np.ones(32)
+    gap = moved.read(odds) - matrix.read(odds)
+    assert gap[:, column] == pytest.approx(
+        np.clip(matrix.read(odds)[:, column] + 7, 70, 160) - matrix.read(odds)[:, column]
+    )
+    assert not np.delete(gap, column, axis=1).any()
+    assert matrix.shift[column] == 0.0, "the matrix itself stays"
+
+
+def test_past_its_ends_a_ladder_goes_on_as_steep_as_its_last_step_for_three_more(few_joint):
+    matrix = few_joint.matrix
+    column = matrix.benchmarks.index("hle")
+    ladder, metric = matrix.ladders[column], matrix.metrics[column]
+    rungs = metric.log_odds(np.array(ladder.scores))
+    step = rungs[-1] - rungs[-2]
+    at = np.repeat((rungs[-1] + step * np.array([0.0, 1.0, 3.0, 9.0]))[:, None], 32, axis=1)
+    assert matrix.read(at, beyond=True)[:, column] == pytest.approx([160, 175, 205, 205])
+    assert matrix.read(at)[:, column] == pytest.approx([160] * 4)
+    low = np.repeat((rungs[0] - (rungs[1] - rungs[0]) * np.array([1.0, 4.0]))[:, None], 32, axis=1)
+    assert matrix.read(low, beyond=True)[:, column] == pytest.approx([55, 25])
+
+
+def test_a_part_of_the_benchmarks_keeps_their_columns(few_joint):
+    matrix = few_joint.matrix
+    columns = np.array([matrix.benchmarks.index(name) for name in ("hle", "scicode", "ifbench")])
+    part = matrix.keep(columns)
+    assert part.benchmarks == ("hle", "scicode", "ifbench")
+    assert part.dimensions == ("scientific-reasoning", "reliability") and part.dimension_of.tolist() == [0, 0, 1]
+    assert part.shares.tolist() == pytest.approx([0.25, 0.25, 0.5])
+    for name in ("scores", "iqs"):
+        assert getattr(part, name) == pytest.approx(getattr(matrix, name)[:, columns], nan_ok=True)
+    assert [ladder.benchmark for ladder in part.ladders] == list(part.benchmarks)
+
+
+def test_a_leap_past_all_others_is_shortened_and_still_a_leap():
+    """Three logits past the next: the leap counts as L ln(1 + 3 / L), and the order stays."""
+    odds = np.array([[0.0, np.nan], [1.0, np.nan], [0.5, 2.0], [4.0, np.nan]])
+    short = shorten(odds)
+    leaps = short[3, 0] - 1.0, short[0, 0] - 0.5
+    assert 0 < leaps[0] < 3 and -0.5 < leaps[1] < 0
+    half = shorten(np.array([[0.0], [1.0], [0.5], [2.5]]))[3, 0] - 1.0
+    assert half < leaps[0] < 2 * half, "twice the leap is less than twice the news"
+    assert (short[1, 0], short[2, 0], short[2, 1]) == (1.0, 0.5, 2.0) and np.isnan(short[0, 1])
+
+
+def test_an_unsure_score_outside_the_composite_is_matched_with_what_is_predicted_of_it():
+    """A perfect score of two: the likelihood is wide, and a prediction below pulls less than a sure score would."""
+    doubt = weigh_scores(
+        np.array([[50.0, 60.0], [40.0, 100.0], [60.0, 55.0]]),
+        np.array([[np.nan, 500.0], [np.nan, 2.0], [np.nan, 500.0]]),
+        [Metric("percent")] * 2,
+        [None, None],
+        [None, None],
+    )
+    relatives = Relatives(("a", "b"), doubt.odds, doubt)
+    rng = np.random.default_rng(0)
+    predicted = rng.normal([0.0, 1.0], [0.5, 2.0], (400, 2))
+    reading, variance = relatives.reading(1, np.array([0, 1]), predicted)
+    assert (variance[0] == 0) and variance[1] > 0.1
+    _, tighter = relatives.reading(1, np.array([1]), predicted[:, 1:] * 0.1)
+    assert reading[0] == pytest.approx(shorten(doubt.odds[:, :1])[1, 0])
+    mean, spread = doubt.among(np.array([[False, False], [False, True], [False, False]])).match(
+        predicted[:, 1:].mean(axis=0), predicted[:, 1:].var(axis=0)
+    )
+    alone = shorten(np.array([[doubt.odds[0, 1]], [mean[0]], [doubt.odds[2, 1]]]))[1, 0]
+    assert (reading[1], variance[1]) == pytest.approx((alone, spread[0]))
+    assert tighter[0] != pytest.approx(variance[1])
+    sure, none = Relatives(("a", "b"), doubt.odds).reading(1, np.array([0, 1]), predicted)
+    assert sure.tolist() == doubt.odds[1].tolist() and none.tolist() == [0, 0], "where nothing is said of doubt"
