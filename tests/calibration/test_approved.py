@@ -4,7 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.calibration import calibrate, equate, profile
+from mensura.calibration import (
+    calibrate,
+    chosen_lines,
+    equate,
+    profile,
+    read_calibration_file,
+    read_outcomes,
+    write_calibration,
+)
+from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 from tests.approved_tables import assert_approved
 
@@ -47,3 +56,35 @@ def test_profiles_of_three_subjects():
         assert_approved(f"calibration/profile_{name}", table)
     asked = pl.DataFrame({"item": ["a", "b"], "KNn": [1, 4], "QLl": [2, 1], "VO": [0, 3]})
     assert_approved("calibration/profile_predicted", found.predict(asked))
+
+
+def test_groups_of_dimensions_and_words_of_a_calibration(simulated, tmp_path):
+    rates, demands, _ = simulated
+    made = calibrate(rates, demands, groups=True, draws=20)
+    assert_approved("calibration/groups_bases", made.bases)
+    assert made.heading == (
+        "Calibration (hierarchical): 320 items, 4 pools; base: factor by which world success falls per level, with its "
+        "90% interval"
+    )
+
+
+def test_lines_are_read_from_a_folder_a_file_or_a_table(simulated, tmp_path):
+    rates, demands, _ = simulated
+    made = calibrate(rates, demands, method="means", draws=20)
+    write_calibration(made, tmp_path / "calibration.json")
+    made.bases.write_csv(tmp_path / "bases.csv")
+    whole, folder = read_calibration_file(tmp_path / "calibration.json"), read_calibration_file(tmp_path)
+    table = read_calibration_file(tmp_path / "bases.csv")
+    for found in (whole, folder, table):
+        assert found.bases["dimension"].to_list() == made.bases["dimension"].to_list()
+        assert found.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list())
+    assert [line.base for line in chosen_lines(tmp_path / "bases.csv")] == pytest.approx(made.bases["base"].to_list())
+    with pytest.raises(MensuraError, match="slope"):
+        read_calibration_file(rates.select("item").write_csv(tmp_path / "other.csv") or tmp_path / "other.csv")
+
+
+def test_outcomes_are_read_from_a_table_under_other_names(tmp_path):
+    file = tmp_path / "outcomes.csv"
+    pl.DataFrame({"model": [1, 2], "item": ["a", "b"], "score": [1, 0]}).write_csv(file)
+    table = read_outcomes(file)
+    assert table.select("subject", "item", "correct").rows() == [("1", "a", 1), ("2", "b", 0)]
