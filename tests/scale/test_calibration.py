@@ -97,6 +97,11 @@ def test_a_line_starts_where_everybody_succeeds_and_falls_by_its_base():
         line.rate([2.0, 0.5])
 
 
+def test_a_score_is_read_between_nothing_and_everything_unless_told_otherwise():
+    assert share_above_chance(0.3) == pytest.approx(0.3)
+    assert score_to_capability(0.9, 0.5, 2.0) == pytest.approx(0.5 + math.log(9) / 2)
+
+
 def test_a_score_is_read_on_the_curve_between_chance_and_ceiling():
     """Half way from 0.2 to 0.8 is the difficulty; nine tenths of the way is a logit of ln 9 above it."""
     assert share_above_chance([0.2, 0.5, 0.8, 0.1], 0.2, 0.8) == pytest.approx([0, 0.5, 1, -1 / 6])
