@@ -11,7 +11,12 @@ def of_models(count: int) -> mensura.Evidence:
     """The embedded evidence of the best-measured models alone."""
     evidence = mensura.load()
     counted = evidence.primary_scores.group_by("subject").len().sort("len", "subject", descending=True)
-    kept = counted.head(count)["subject"].to_list()
+    return of_named(*counted.head(count)["subject"])
+
+
+def of_named(*kept: str) -> mensura.Evidence:
+    """The embedded evidence of these models alone."""
+    evidence = mensura.load()
     tables = {name: table for name, table in evidence.tables().items() if "subject" in table.columns}
     fewer = {name: getattr(evidence, name).filter(pl.col("subject").is_in(kept)) for name in tables}
     there = {name: pl.when(pl.col(name).is_in(kept)).then(pl.col(name)) for name in ("predecessor", "predecessor2")}

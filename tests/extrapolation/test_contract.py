@@ -30,8 +30,6 @@ from mensura.extrapolation.scoring import trials_of
 from mensura.people import ItemPool, World
 from tests.extrapolation.simulations import KNOWN, RIVALS, SIMULATIONS, rival_settings
 
-pytestmark = pytest.mark.slow
-
 MOST_ERROR = 2.5
 """Most mean absolute error of a method in its own world, as a multiple of the best one there."""
 BY_CHANCE = 1e-3
@@ -86,6 +84,7 @@ def test_a_prediction_matches_its_task_and_brackets_its_rates(small, situation, 
         assert found.interval
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("situation", "name"), FITTING)
 def test_the_truth_of_hidden_items_reaches_no_method(small, situation, name):
     """The hidden truth may be anything: predictions stay the same to the last digit, through slices too.
@@ -214,11 +213,13 @@ class Backwards:
 SENSELESS = {"half": Half, "sure": Sure, "anything": Anything, "backwards": Backwards}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_contains_the_truth_and_errs_little(name):
     keep_the_contract(name, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["described", "linked", "hierarchical", "poststratification"])
 @pytest.mark.parametrize("name", SENSELESS)
 def test_a_senseless_method_breaks_the_contract(name, world):
@@ -309,6 +310,7 @@ def test_extrapolate_takes_names_objects_paths_and_frames_of_any_library(small, 
     assert extrapolate(small, links=links, **{**arguments, "method": Linked()}).table.equals(first)
 
 
+@pytest.mark.slow
 def test_validate_takes_any_method_by_name_or_object(new_pool):
     small = new_pool(seed=5, items=6, countries=3)
     named = validate(small, method="poststratification")

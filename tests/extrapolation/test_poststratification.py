@@ -16,8 +16,6 @@ from mensura.extrapolation.poststratification import triangular_sd
 from mensura.extrapolation.transfer import Transfer
 from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
 
-pytestmark = pytest.mark.slow
-
 TABLES = World.load()
 
 
@@ -176,6 +174,7 @@ def test_sensitivity_names_every_source_that_has_an_effect_and_shares_sum_to_one
     assert {"mean of pisa", "sampling of the focal rate", "item_by_country"} <= set(table["assumption"])
 
 
+@pytest.mark.slow
 def test_sensitivity_accounts_for_the_spread_of_the_draws(world):
     """Variances to first order add up to that of the draws, when only the assumptions vary."""
     model = PostStratification(world=world.assume(item_by_country=0.0, country_score=0.0), draws=2000)
@@ -220,6 +219,7 @@ def test_a_focal_group_that_is_a_mixture_has_its_shape_as_a_last_row():
     assert 0.12 + table["change"].sum() == pytest.approx(model.predict(posed).rate.mean(), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_specialisation_and_language_are_drivers_of_their_own():
     """A loss of 0.2 units by language is a shift of the adults' mean; specialisation spreads taught subjects alone."""
     loud = World.load().assume(language=0.2, specialisation=0.6)
@@ -245,6 +245,7 @@ def test_a_sample_that_states_its_mean_differs_by_learning_alone():
     assert table.filter(pl.col("change").abs() > 1e-9)["driver"].to_list() == ["learning"]
 
 
+@pytest.mark.slow
 def test_knowledge_grows_with_age_and_reasoning_falls():
     model = PostStratification(draws=50)
     old = WORLD.with_(name="old", ages=(60, 70))

@@ -7,7 +7,7 @@ import pytest
 import mensura
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def runs():
     """Three systems on two suites: short, middle and long horizons."""
     rng = np.random.default_rng(0)
@@ -20,13 +20,13 @@ def runs():
     return pl.DataFrame(rows, schema=["subject", "suite", "task", "score"], orient="row")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def times():
     """One measured time per task, from a minute to two days."""
     return pl.DataFrame({"task": [f"t{i}" for i in range(48)], "minutes": [2 ** (i / 4) for i in range(48)]})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fit(runs, times):
     """The fit of these, made once for the tests that only read it."""
     return mensura.fit_horizons(runs, times)

@@ -217,3 +217,22 @@ def test_a_pool_of_persons_with_response_times_is_runs_and_times(tmp_path):
     answers.drop("rt").write_csv(tmp_path / "responses.csv")
     with pytest.raises(MensuraError, match="no column minutes"):
         read_data(tmp_path)
+
+
+def test_two_times_of_one_kind_are_asked_about_and_a_person_tells_them_apart(runs, times):
+    twice = pl.concat([times, times.head(1)])
+    with pytest.raises(MensuraError, match=r"task 't0' has 2 times of one kind \(measured\); expected one"):
+        read_data(runs, twice)
+    named = twice.with_columns(person=pl.int_range(pl.len()).cast(pl.String))
+    assert read_data(runs, named).times.height == 49
+
+
+def test_what_is_left_out_or_replaced_is_noted(runs, times):
+    """A run without a score, and a summary of single attempts."""
+    some = runs.with_columns(score=pl.when(pl.int_range(pl.len()) == 5).then(None).otherwise("score"))
+    attempts = times.with_columns(person=pl.lit("anna"))
+    summaries = times.head(2).with_columns(person=pl.lit(None, pl.String))
+    data = read_data(some, pl.concat([attempts, summaries]))
+    assert "1 run without a score: left out" in data.notes
+    assert "2 summary times replaced by the single times behind it" in data.notes
+    assert (data.runs.height, data.times.height) == (runs.height - 1, 48)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from mensura.evidence import Evidence, load
+from tests.few_models import of_models, of_named
 
 SCORE_DEFAULTS = {"primary": True, "source": "aiiq", "date": "2026-06-26", "note": None}
 
@@ -64,6 +65,21 @@ def joint():
     import mensura
 
     return mensura.score_iq(mensura.load(), draws=100)
+
+
+@pytest.fixture(scope="session")
+def few():
+    """Fifteen embedded models: well measured ones, some with gaps, and one with two scores; scored quickly."""
+    gaps = ("gpt-6-astra", "step-3.7-flash", "kimi-k2", "gemini-2.0-flash", "gpt-4.5", "claude-2")
+    return of_named(*of_models(9).models["subject"], *gaps)
+
+
+@pytest.fixture(scope="session")
+def few_joint(few):
+    """Fifteen models, scored by the default method with intervals."""
+    import mensura
+
+    return mensura.score_iq(few, draws=40)
 
 
 @pytest.fixture(scope="session")

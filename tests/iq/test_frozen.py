@@ -11,10 +11,10 @@ from polars.testing import assert_frame_equal
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.core.results import set_computed
+from mensura.evidence.store import cells_of, fingerprint_of
 from mensura.iq import IqDraws, frozen, frozen_evidence, kept_scores, left_out, place_iq
 from mensura.scale.ranking import rank_interval
-
-pytestmark = pytest.mark.slow
+from tests.few_models import of_models, of_named
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 ZETA |= {"scicode": 40, "livecodebench": 70, "terminal_bench_hard": 30, "arc_agi_2": 5}
@@ -40,13 +40,25 @@ score = kept_scores(draws=20)
 
 
 @pytest.fixture(scope="module")
-def alone():
-    return place_iq(mensura.load().add(scores_of(zeta=ZETA)), score)
+def edition():
+    """An edition of sixteen models, one without an IQ: what holds for it holds for every other; scored quickly."""
+    best = of_models(9).models["subject"]
+    few = of_named(*best, *CITED, "gpt-4.5", "mistral-large-4-preview")
+    tables = {name: few.tables()[name] for name in ("models", "benchmarks", "scores", "ladders")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frozen, "load", lambda: few)
+        patch.setitem(frozen.IQ_SCALES, "2026-12", fingerprint_of(cells_of(tables))[:12])
+        yield few
 
 
 @pytest.fixture(scope="module")
-def together():
-    return place_iq(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA)), score)
+def alone(edition):
+    return place_iq(edition.add(scores_of(zeta=ZETA)), score)
+
+
+@pytest.fixture(scope="module")
+def together(edition):
+    return place_iq(edition.add(scores_of(omega=OMEGA, zeta=ZETA)), score)
 
 
 def test_adding_a_model_moves_no_other_frozen_or_placed(alone, together):
@@ -55,12 +67,13 @@ def test_adding_a_model_moves_no_other_frozen_or_placed(alone, together):
         assert_frame_equal(with_both, getattr(alone, table), check_exact=True)
 
 
-def test_frozen_models_have_the_iqs_of_their_edition(together):
-    edition = score(mensura.load()).composites
+def test_frozen_models_have_the_iqs_of_their_edition(together, edition):
+    edition = score(edition).composites
     frozen_rows = together.standing.filter(place="frozen").drop("exact", "place")
     assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
 
 
+@pytest.mark.slow
 def test_the_iqs_of_the_scale_are_the_same_in_every_version():
     """Others have cited them: a method that gives other ones needs another name for its scale."""
     scored = kept_scores(draws=100)(mensura.load())
@@ -70,8 +83,8 @@ def test_the_iqs_of_the_scale_are_the_same_in_every_version():
         assert found[name] == pytest.approx(cited, abs=1e-3)
 
 
-def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
-    common = score(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))).composites
+def test_a_placed_model_stands_where_a_common_scoring_puts_it(together, edition):
+    common = score(edition.add(scores_of(omega=OMEGA, zeta=ZETA))).composites
     both = together.standing.join(common, on="subject", suffix="_common").filter(place="placed")
     assert both.height == 2
     assert (both["iq"] - both["iq_common"]).abs().max() <= 3
@@ -79,9 +92,9 @@ def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
     assert iqs["omega"] > iqs["zeta"]
 
 
-def test_only_the_new_models_asked_for_are_placed_and_each_is_reported():
+def test_only_the_new_models_asked_for_are_placed_and_each_is_reported(edition):
     steps = []
-    both = mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))
+    both = edition.add(scores_of(omega=OMEGA, zeta=ZETA))
     found = place_iq(both, score, only=["zeta"], advance=lambda: steps.append(1))
     assert found.standing.filter(place="placed")["subject"].to_list() == ["zeta"]
     assert len(steps) == 1
@@ -94,8 +107,8 @@ def test_models_stand_by_their_exact_iq_and_those_without_one_at_the_end(togethe
     assert 0 < exact.null_count() == together.standing["iq"].null_count()
 
 
-def test_what_is_kept_was_scored_with_so_many_draws_and_seed_zero_unless_another_is_given():
-    assert (score(mensura.load()).n_draws, score(mensura.load()).seed) == (20, 0)
+def test_what_is_kept_was_scored_with_so_many_draws_and_seed_zero_unless_another_is_given(edition):
+    assert (score(edition).n_draws, score(edition).seed) == (20, 0)
 
 
 def test_neighbours_stand_on_both_sides_with_chances_that_fall(together):
@@ -114,13 +127,13 @@ def own(near):
     return near.filter(subject="zeta")["iq"].item()
 
 
-def test_the_scoring_has_the_edition_and_every_placed_model(together):
-    edition = together.edition
-    known = pl.col("subject").is_in(edition.matrix.subjects)
+def test_the_scoring_has_the_edition_and_every_placed_model(together, edition):
+    alone = together.edition
+    known = pl.col("subject").is_in(alone.matrix.subjects)
     for table in ("composites", "dimensions", "benchmark_iqs", "trail", "emotional"):
-        assert_frame_equal(getattr(together, table).filter(known), getattr(edition, table), check_exact=True)
+        assert_frame_equal(getattr(together, table).filter(known), getattr(alone, table), check_exact=True)
     placed = together.standing.filter(place="placed")
-    beside = score(frozen.beside(mensura.load(), together.evidence, "zeta"))
+    beside = score(frozen.beside(edition, together.evidence, "zeta"))
     own = beside.composites.filter(subject="zeta")
     assert_frame_equal(together.composites.filter(subject="zeta"), own, check_exact=True)
     assert together.placed == ("omega", "zeta")
@@ -149,17 +162,17 @@ def test_a_placed_model_measured_on_too_little_is_left_out_where_asked(together)
     assert not {"omega", "zeta"} & set(together.rank(8.5 / 32)["subject"])
 
 
-def test_draws_of_two_placed_models_do_not_rise_and_fall_together():
+def test_draws_of_two_placed_models_do_not_rise_and_fall_together(edition):
     """Both were placed with the same random numbers; in one order their chances against each other would be sure."""
-    twins = place_iq(mensura.load().add(scores_of(another=ZETA, zeta=ZETA)), score)
+    twins = place_iq(edition.add(scores_of(another=ZETA, zeta=ZETA)), score)
     first, second = (twins.drawn.composites[:, twins.drawn.places[name]] for name in ("another", "zeta"))
     assert sorted(first) == pytest.approx(sorted(second))  # the same scores: the same distribution
     assert 0 < twins.drawn.ahead("another", "zeta") < 1
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.6  # of twenty draws; 1 where both keep their order
 
 
-def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
-    added = mensura.load().add(
+def test_scores_that_would_move_the_edition_stay_out_and_are_counted(edition):
+    added = edition.add(
         pl.DataFrame(
             {
                 "model": ["gpt-5.5", "zeta", "zeta"],
@@ -171,7 +184,7 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
         )
     )
     found = place_iq(added, score).evidence
-    base = mensura.load()
+    base = edition
     assert found.scores.height == base.scores.height + 1
     assert found.models.height == base.models.height + 1
     assert found.warnings[-2:] == (
@@ -179,7 +192,7 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
         "1 score stays out of the frozen scale: on benchmarks it does not have",
     )
     assert left_out(added, "2026-12") == found.warnings[-2:]
-    assert left_out(mensura.load(), "2026-12") == ()
+    assert left_out(edition, "2026-12") == ()
     assert found.origin.endswith("on the frozen scale 2026-12")
 
 
@@ -192,8 +205,8 @@ def test_an_edition_that_changed_is_no_frozen_scale(monkeypatch):
         frozen_evidence("2026-12")
 
 
-def test_a_model_without_a_score_on_the_scale_is_refused():
-    added = mensura.load().add(
+def test_a_model_without_a_score_on_the_scale_is_refused(edition):
+    added = edition.add(
         pl.DataFrame(
             {"model": ["zeta"], "benchmark": ["my-test"], "score": ["50%"], "released": "2026-05-01", "kind": "tracked"}
         )
@@ -202,6 +215,7 @@ def test_a_model_without_a_score_on_the_scale_is_refused():
         place_iq(added, score)
 
 
+@pytest.mark.slow
 def test_the_commands_place_a_model(mensura_command, tmp_path):
     file = tmp_path / "mine.csv"
     scores_of(zeta=ZETA).write_csv(file)

@@ -11,9 +11,8 @@ from mensura.iq import hide_and_impute
 from mensura.iq.joint import at_once, complete_jointly, point_draws
 from mensura.iq.matrix import ScoreMatrix
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_every_model_with_a_score_that_counts_has_a_composite_and_all_dimensions(joint):
     count = joint.matrix.measured.sum(axis=1)
     has = joint.composites["iq"].is_not_null().to_numpy()
@@ -30,6 +29,7 @@ def test_every_model_with_a_score_that_counts_has_a_composite_and_all_dimensions
     assert "estimated from the model's 8 measured benchmarks" in str(joint.explain("mercury-2"))
 
 
+@pytest.mark.slow
 def test_a_model_with_nothing_missing_has_the_interval_of_its_measurement(build):
     """Draws vary what was measured by its error, where the scale does not end."""
     facts = mensura.load().benchmarks.filter("in_composite").select("benchmark", "unit")
@@ -44,10 +44,11 @@ def test_a_model_with_nothing_missing_has_the_interval_of_its_measurement(build)
     assert (result.composites["high"] - result.composites["low"]).min() > 0.5
 
 
-def test_the_joint_model_has_no_donors(joint):
-    assert (joint.filled.donors == -1).all()
+def test_the_joint_model_has_no_donors(few_joint):
+    assert (few_joint.filled.donors == -1).all()
 
 
+@pytest.mark.slow
 def test_intervals_go_on_from_the_chains_of_the_scoring(joint):
     """The same draws as chains begun anew give: whole rounds go on, and others are drawn by themselves."""
     for draws in (40, 500, 25):
@@ -69,16 +70,17 @@ def test_a_benchmark_nobody_took_is_estimated_with_little_said(build):
     assert (trail["high"] - trail["low"]).min() > 20
 
 
-def test_intervals_hold_their_values_and_shrink_with_evidence(joint):
-    table = joint.composites.drop_nulls("iq").with_columns(
+def test_intervals_hold_their_values_and_shrink_with_evidence(few_joint):
+    table = few_joint.composites.drop_nulls("iq").with_columns(
         width=pl.col("high") - pl.col("low"),
-        n=pl.Series(joint.matrix.measured.sum(axis=1)).filter(joint.composites["iq"].is_not_null()),
+        n=pl.Series(few_joint.matrix.measured.sum(axis=1)).filter(few_joint.composites["iq"].is_not_null()),
     )
     assert ((table["low"] <= table["iq"] + 0.5) & (table["iq"] - 0.5 <= table["high"])).all()
     few, many = (table.filter(part)["width"].mean() for part in (pl.col("n") <= 8, pl.col("n") >= 20))
     assert few > 2 * many
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_a_hidden_score_cannot_be_seen(build):
     scores = {(f"m{i}", b): 20 + i for i in range(8) for b in ("hle", "gpqa_diamond", "scicode", "critpt", "ifbench")}
@@ -91,6 +93,7 @@ def test_a_hidden_score_cannot_be_seen(build):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_a_ladder_moved_moves_estimates_as_it_moves_measured_values(joint):
     """Five points easier: every IQ of the benchmark rises by five, measured or not, unless the ladder ends."""
@@ -107,9 +110,9 @@ def test_a_ladder_moved_moves_estimates_as_it_moves_measured_values(joint):
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
+def test_models_read_a_few_at_a_time_have_the_same_values(few_joint, monkeypatch):
     """Thousands of models are read in parts that stay small; the parts change nothing."""
-    matrix, rule = joint.matrix, joint.rules.imputation
+    matrix, rule = few_joint.matrix, few_joint.rules.imputation
     drawn, sizes, read = point_draws(matrix, rule), [], ScoreMatrix.read
     whole = complete_jointly(matrix, rule, drawn)
     monkeypatch.setattr("mensura.iq.joint._CELLS", 7 * 50 * len(matrix.benchmarks))
@@ -123,17 +126,17 @@ def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
-def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(joint):
+def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(few_joint):
     """HLE's rungs of IQ 85 and 145, as rates with half an answer of a hundred added on either side."""
-    matrix = joint.matrix.keep(np.array([joint.matrix.benchmarks.index("hle")]))
+    matrix = few_joint.matrix.keep(np.array([few_joint.matrix.benchmarks.index("hle")]))
     low, high = ((rate + 0.5) / (100.5 - rate) for rate in (matrix.ladders[0].scores[place] for place in (1, -2)))
     assert matrix.steepness == pytest.approx(60 / np.log(high / low))
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(joint):
+def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(few_joint):
     """Where ladders are flat, draws spread little, of models with one or two scores too."""
-    matrix, rule = joint.matrix, replace(joint.rules.imputation, same_gaps=False)
+    matrix, rule = few_joint.matrix, replace(few_joint.rules.imputation, same_gaps=False)
     drawn = point_draws(matrix, rule)
     spread, read = (
         (one * matrix.shares).sum(axis=2).std(axis=0)
@@ -152,6 +155,7 @@ def test_an_axis_is_worked_on_in_parts_of_half_a_million_values():
     assert at_once(0, 10) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_a_sparse_model_is_where_full_measurement_puts_it(joint):
     """Well-measured models entered again as unknown, with six scores each: the interval is about the full composite."""

@@ -10,8 +10,6 @@ import mensura
 from mensura.core.errors import MensuraError
 from mensura.iq.relatives import TEACHERS, Relatives, condition
 
-pytestmark = pytest.mark.slow
-
 NEW = {"released": "2026-05-01", "unit": "percent"}
 
 
@@ -26,6 +24,7 @@ def own(result):
     return result.composites.filter(subject="my-model").row(0, named=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scores",
     [
@@ -41,6 +40,7 @@ def test_one_or_two_scores_or_relatives_alone_give_an_iq_with_an_interval(scores
     assert found["status"] == "Provisional"
 
 
+@pytest.mark.slow
 def test_the_interval_says_how_little_is_known():
     widths = []
     for scores in (
@@ -53,17 +53,20 @@ def test_the_interval_says_how_little_is_known():
     assert widths[0] > widths[1] > widths[2]
 
 
+@pytest.mark.slow
 def test_a_higher_score_on_a_relative_is_a_higher_iq():
     weak, strong = (own(scored(("aime_2025", score)))["iq"] for score in (10.0, 95.0))
     assert strong - weak > 8
 
 
+@pytest.mark.slow
 def test_relatives_add_to_what_one_score_says():
     alone, both = (own(scored(*scores)) for scores in ([("hle", 21.0)], [("hle", 21.0), ("mmlu_pro", 60.0)]))
     assert both["high"] - both["low"] < alone["high"] - alone["low"]
     assert both["iq"] < alone["iq"]
 
 
+@pytest.mark.slow
 def test_the_derivation_names_the_relatives():
     result = scored(("gpqa_diamond", 81.5), ("mmlu_pro", 84.0), ("aime_2025", 88.0), ("livecodebench", 75.0))
     tree = str(result.explain("my-model"))
@@ -71,6 +74,7 @@ def test_the_derivation_names_the_relatives():
     assert "estimated from the model's 2 measured benchmarks and mmlu_pro and aime_2025" in tree
 
 
+@pytest.mark.slow
 def test_a_test_that_nobody_else_took_is_not_guessed():
     rows = pl.DataFrame([{"subject": "my-model", "benchmark": "my-test", "score": 40.0, **NEW}])
     result = mensura.score_iq(mensura.load().add(rows))
@@ -78,6 +82,7 @@ def test_a_test_that_nobody_else_took_is_not_guessed():
     assert "my-test (so far 0)" in result.explain("my-model").note
 
 
+@pytest.mark.slow
 def test_a_test_counts_once_enough_models_took_it():
     known = mensura.load().primary_scores.filter(benchmark="gpqa_diamond").sort("score").gather_every(12)
     assert known.height >= TEACHERS
@@ -115,6 +120,7 @@ def test_conditioning_agrees_with_the_formula_for_normal_draws():
     assert np.array_equal(moved[:, :-1], log_odds[:, :-1])
 
 
+@pytest.mark.slow
 def test_rules_ask_for_one_score_or_more(tmp_path):
     text = (mensura.iq.rules.DATA / "rules.toml").read_text(encoding="utf-8")
     mine = tmp_path / "rules.toml"

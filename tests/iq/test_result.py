@@ -25,7 +25,8 @@ def test_draws_repeat_with_the_seed_and_intervals_surround_the_value(drawn):
     )
 
 
-def test_without_draws_intervals_are_absent(scored):
+def test_without_draws_intervals_are_absent_and_the_published_method_lowers_nobody(scored):
+    assert scored.composites["lowered"].to_list() == [0.0] * scored.composites.height
     assert scored.composites["low"].null_count() == scored.composites.height
 
 

@@ -5,9 +5,6 @@ import pytest
 
 from mensura.iq.sampler import sample
 
-pytestmark = pytest.mark.slow
-
-
 DIMENSIONS = np.repeat([0, 1, 2], 4)
 
 
@@ -59,6 +56,7 @@ def test_what_was_measured_stays_and_a_seed_gives_the_same_draws():
     assert np.array_equal(first[:, there], np.broadcast_to(eta[there], (5, there.sum())))
 
 
+@pytest.mark.slow
 def test_a_predecessor_helps_where_lines_keep_their_strength_and_hardly_counts_where_they_do_not():
     def error(kept: float, known_parents: bool) -> float:
         found = []

@@ -9,6 +9,7 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
+from tests.few_models import of_named
 
 FIVE = 5
 
@@ -126,3 +127,17 @@ def test_the_same_scores_are_corrected_only_where_their_maker_measured_them(chos
     moved = (reported.scored.composites - independent.scored.composites)[0, rows]
     assert (moved < 0).all()
     assert moved.mean() < -2
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_selected_models_count_as_chosen_wherever_they_were_measured():
+    """None: the scores that makers chose, of makers' own; an empty list: no score at all."""
+    evidence = of_named("claude-opus-4.8", "gpt-5.5", "kimi-k2", "step-3.7-flash")
+    plain = mensura.score_iq(evidence).matrix
+    assert plain.chosen.any() and not plain.chosen[plain.row("kimi-k2")].any()
+    named = mensura.score_iq(evidence, selected=["kimi-k2"]).matrix
+    row = plain.row("kimi-k2")
+    assert (named.chosen[row] == plain.measured[row]).all()
+    others = np.arange(4) != row
+    assert (named.chosen[others] == plain.chosen[others]).all()
+    assert not mensura.score_iq(evidence, selected=[]).matrix.chosen.any()

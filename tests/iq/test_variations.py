@@ -11,8 +11,6 @@ from mensura.iq import read_rules
 from mensura.iq.validation import hide_and_impute, hidings
 from mensura.iq.variations import count_changes, sensitivity
 
-pytestmark = pytest.mark.slow
-
 SCIENCE = {"hle": 12, "critpt": 3, "scicode": 50, "gpqa_diamond": 50}
 ABSTRACT = {"arc_agi_1": 50, "arc_agi_2": 40, "arc_agi_3": 30}
 RELIABILITY = {"ifbench": 60, "aa_omniscience": 10}
@@ -51,6 +49,7 @@ def test_a_harder_ladder_takes_and_an_easier_one_gives_its_share(few, found):
     assert count_changes(few) == found.summary.height == 3 * 9 + 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_by_the_joint_method_measured_models_move_alike_and_a_gap_moves_with_its_ladder(build, found):
     """Nothing is missing but one score: the moves of all others are those of the published method."""
@@ -130,6 +129,7 @@ def test_ladders_move_by_five_points_unless_told_otherwise(few):
     assert sensitivity(few).moves.equals(sensitivity(few, shift=5.0).moves)
 
 
+@pytest.mark.slow
 def test_weights_are_shared_out_again_when_a_dimension_goes(scored):
     weighted = mensura.score_iq(mensura.load(), weights={"reliability": 3.0}, method="published")
     found = sensitivity(weighted).moves.filter(change="without dimension", name="mathematical-reasoning")

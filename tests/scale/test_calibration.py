@@ -5,7 +5,7 @@ import math
 import pytest
 
 from mensura import MensuraError
-from mensura.scale import Calibration, LevelLine, scaling_of
+from mensura.scale import Calibration, LevelLine, scaling_of, score_to_capability, share_above_chance
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,53 @@ def test_a_table_gives_lines_and_says_which_cannot_be_read():
         calibration["D"]
     with pytest.raises(MensuraError, match=r"\(none is usable\)"):
         Calibration((), {"d": "Inverted"})["e"]
+
+
+def test_a_row_keeps_its_code_name_error_and_people_tested():
+    row = {"dimension": "knowledge", "slope": "0.71", "intercept": "0.8", "code": "KN", "name": "Knowledge of things"}
+    (line,) = Calibration.from_rows([row | {"low": 5.0, "high": 5.0, "tested": "142", "verdict": "Standard"}])
+    assert (line.dimension, line.code, line.name, line.source) == ("knowledge", "KN", "Knowledge of things", "")
+    assert (line.slope, line.intercept, line.tested, line.printed_base) == (0.71, 0.8, 142.0, None)
+    assert line.slope_error == 0.0, "an interval without width is one"
+    (open_end,) = Calibration.from_rows([row | {"low": 0.0, "high": 5.0, "lowest": 1, "highest": ""}])
+    assert (open_end.slope_error, open_end.covered, open_end.r_squared) == (None, None, None)
+    with pytest.raises(MensuraError, match="no dimension given; expected at least one row"):
+        Calibration.from_rows([])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"), [("KNOWLEDGE", "knowledge"), ("kn", "knowledge"), ("KNx", "knowledge"), ("vo", "volume")]
+)
+def test_a_line_is_found_by_id_code_or_specific_code(wanted, found):
+    lines = Calibration(
+        (LevelLine("volume", 1.5, 0.0, "VO"), LevelLine("knowledge", 0.7, 0.0, "KN"), LevelLine("x", 1.0, 0))
+    )
+    assert lines[wanted].dimension == found
+    assert [line.dimension for line in lines] == ["volume", "knowledge", "x"]
+    for unknown in ("KNxy", "", "kx"):
+        with pytest.raises(MensuraError, match="choose one of volume, knowledge, x"):
+            lines[unknown]
+
+
+def test_a_line_starts_where_everybody_succeeds_and_falls_by_its_base():
+    """A rate of 1 is the empirical level 0.5: with slope 0.5 and intercept 0.1 that is the annotated level 0.8."""
+    line = LevelLine("d", 0.5, 0.1)
+    assert line.lowest_level == pytest.approx(0.8)
+    assert line.rate(0.8) == pytest.approx(1.0)
+    assert line.rate([2.8, 4.8]) == pytest.approx([0.1, 0.01])
+    assert line.level([0.1, 0.01]) == pytest.approx([2.8, 4.8])
+    with pytest.raises(MensuraError, match=r"level: got 0.5; on dimension 'd' the calibrated line starts at 0.800"):
+        line.rate([2.0, 0.5])
+
+
+def test_a_score_is_read_between_nothing_and_everything_unless_told_otherwise():
+    assert share_above_chance(0.3) == pytest.approx(0.3)
+    assert score_to_capability(0.9, 0.5, 2.0) == pytest.approx(0.5 + math.log(9) / 2)
+
+
+def test_a_score_is_read_on_the_curve_between_chance_and_ceiling():
+    """Half way from 0.2 to 0.8 is the difficulty; nine tenths of the way is a logit of ln 9 above it."""
+    assert share_above_chance([0.2, 0.5, 0.8, 0.1], 0.2, 0.8) == pytest.approx([0, 0.5, 1, -1 / 6])
+    found = score_to_capability([0.5, 0.74, 0.1, 0.9], 1.0, 2.0, 0.2, 0.8)
+    edge = math.log(99) / 2
+    assert found == pytest.approx([1.0, 1 + math.log(9) / 2, 1 - edge, 1 + edge])

@@ -1,10 +1,12 @@
 """A position keeps its interval through every conversion; a dimension's line reads levels both ways."""
 
+import math
+
 import pytest
 from hypothesis import given, strategies as st
 
 import mensura
-from mensura.scale import Calibration, LevelLine, Position
+from mensura.scale import Calibration, LevelLine, Position, band_of, rate_interval, say_rarity
 
 
 def test_interval_turns_round_with_the_unit():
@@ -58,3 +60,51 @@ def test_level_below_the_line_and_falling_line_are_refused():
         LevelLine("volume", 1.5, -0.55).rate(0.5)
     with pytest.raises(mensura.MensuraError, match="expected a slope above 0"):
         LevelLine("social", -0.2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("rate", "tested", "words"),
+    [
+        (0.04, None, "1 in 25 people"),
+        (1 / 3, None, "1 in 3 people"),
+        (0.3, None, "1 in 3.33 people"),
+        (1 / 999, None, "1 in 999 people"),
+        (1 / 1234.4, None, "1 in 1,234 people"),
+        (1e-6, None, "1 in 1,000,000 people"),
+        (1 / 142, 142.0, "1 in 142 people"),
+        (1 / 143, 142.0, "at least 1 in 142 tested"),
+        (1e-9, 12345.0, "at least 1 in 12,345 tested"),
+    ],
+)
+def test_a_rarity_in_words(rate, tested, words):
+    assert say_rarity(rate, tested) == words
+
+
+@pytest.mark.parametrize(
+    ("rate", "band"),
+    [(1.0, "10–100%"), (0.11, "10–100%"), (0.1, "10–100%"), (0.0999, "1–10%"), (0.01, "1–10%"), (0.0003, "0.01–0.1%")],
+)
+def test_a_rate_at_the_lower_end_of_a_band_is_in_it(rate, band):
+    assert band_of(rate) == band
+
+
+def test_intervals_are_wilsons():
+    """Seven of ten by the textbook: (k + z²/2 ± z √(k(n − k)/n + z²/4)) / (n + z²), with z = 1.645 or 1.282."""
+    for side, z in (("both", 1.6448536), ("lower", 1.2815516), ("upper", 1.2815516)):
+        half = z * math.sqrt(7 * 3 / 10 + z**2 / 4)
+        low, high = ((7 + z**2 / 2 + sign * half) / (10 + z**2) for sign in (-1, 1))
+        wanted = (0.0 if side == "upper" else low, 1.0 if side == "lower" else high)
+        assert rate_interval(7, 10, side) == pytest.approx(wanted)
+    assert rate_interval(0, 0) == (0.0, 1.0)
+    assert rate_interval([0, 10], 10)[0].tolist() == [0.0, pytest.approx(10 / (10 + 1.6448536**2))]
+    assert rate_interval([0, 10], 10)[1].tolist() == [pytest.approx(1.6448536**2 / (10 + 1.6448536**2)), 1.0]
+
+
+def test_other_bases_conventions_and_lines_read_their_own_level():
+    assert Position.from_level(2.0, base=4.0, convention="calibrated").rate.value == pytest.approx(1 / 16)
+    assert Position(1 / 16).level(4.0, "calibrated").value == pytest.approx(2.0)
+    assert Position.from_level(2.5).rate.value == pytest.approx(0.01)
+    line = LevelLine("d", 0.5, 0.1)
+    position = Position.from_dimension(line, 2.8, 1.8, 4.8)
+    assert position.rate == pytest.approx((0.1, 0.01, 10**-0.5))
+    assert position.annotated_level(line) == pytest.approx((2.8, 1.8, 4.8))

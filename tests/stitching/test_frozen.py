@@ -133,3 +133,23 @@ def test_a_fit_freezes_with_its_places_errors_and_spread():
     assert frozen.spread == pytest.approx(fit.capabilities["capability"].to_numpy().var() + own_error, rel=1e-6)
     with pytest.raises(MensuraError, match="a fit of the default method is needed, got 'rosetta'"):
         freeze(stitch(frame, method="rosetta"), "2026-01", mensura.load())
+
+
+def test_neighbours_are_the_nearest_above_and_below(scale):
+    table = scale.capabilities
+    middle = table["capability"][10]
+    near = scale.neighbours_of(middle)
+    assert near["subject"].to_list() == table["subject"][8:14].to_list(), "the subject itself counts as above"
+    assert scale.neighbours_of(middle, most=1)["subject"].to_list() == table["subject"][10:12].to_list()
+
+
+def test_scores_of_known_subjects_alone_move_nobody_and_are_counted(scale):
+    names = scale.capabilities["subject"][:2].to_list()
+    table = {
+        "model": [names[0], names[0], names[1]],
+        "benchmark": ["hle", "arc_agi_2", "hle"],
+        "score": [0.1, 0.2, 0.3],
+    }
+    placed = scale.place(table)
+    assert placed.drop("n", "status").equals(scale.capabilities)
+    assert placed["n"][:3].to_list() == [2, 1, None] and set(placed["status"]) == {"frozen"}

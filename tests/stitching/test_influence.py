@@ -3,12 +3,13 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t as student
 
 from benchmarks.published_robustness import sens5
 from mensura import MensuraError
 from mensura.stitching import battery_intervals, benchmark_influence, information_curves, stitch
 from mensura.stitching.positions import Positions, principal
-from mensura.stitching.predict import bootstrap_weights
+from mensura.stitching.predict import bootstrap_weights, on_ray, resampled
 from mensura.stitching.surprise import unsure_which
 from mensura.stitching.sweeps import posterior_precision
 
@@ -118,6 +119,50 @@ def test_positions_are_less_sure_than_what_they_say_of_scores(method, factor, re
     plain = fit.scaled(fit.own_draws).capability
     ratio = fit.laplace.positions.capability.std(axis=0) / plain.std(axis=0)
     assert np.median(ratio) == pytest.approx(factor, abs=0.02)
+
+
+def test_intervals_over_batteries_add_the_jackknife_over_domains(default):
+    """Three domains: without each in turn, by hand; Student's quantile has two degrees of freedom."""
+    domains = {name: "abc"[int(name[1:]) % 3] for name in default.data.benchmarks}
+    table = battery_intervals(default, domains)
+    cols = default.data.layout.cols
+    place = np.array([int(name[1:]) % 3 for name in default.data.benchmarks])
+    weights = np.stack([(place[cols] != one).astype(float) for one in range(3)])
+    without = default.scaled(default.model.refit(weights)[0]).capability
+    variance = (((without - without.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3).mean()
+    half = student.ppf(0.95, 2) * np.sqrt(variance)
+    up, down = table["high"] - table["capability"], table["capability"] - table["low"]
+    assert (table["battery_high"] - table["capability"]).to_list() == pytest.approx(np.hypot(up, half).to_list())
+    assert (table["capability"] - table["battery_low"]).to_list() == pytest.approx(np.hypot(down, half).to_list())
+    assert table.columns[:4] == ["subject", "capability", "low", "high"]
+    alone = {"b00": "maths", **dict.fromkeys(default.data.benchmarks[2:], "rest")}
+    assert battery_intervals(default, alone).height == 40, "b01 is a domain of its own, which makes three"
+    with pytest.raises(MensuraError, match=r"domains: 2 \(maths, rest\); expected 3 or more"):
+        battery_intervals(default, alone | {"b01": "maths"})
+
+
+def test_information_is_slope_squared_over_noise_on_a_grid_beyond_the_subjects(published):
+    curves = information_curves(published)
+    C, at = published.estimate.capability[0], published.estimate
+    grid = curves.filter(benchmark="b03")
+    margin = 0.25 * np.ptp(C)
+    ends = [grid["capability"].min(), grid["capability"].max(), grid.height]
+    assert ends == pytest.approx([C.min() - margin, C.max() + margin, 61])
+    slope = at.slope[0, 3]
+    f = 1 / (1 + np.exp(-slope * (grid["capability"].to_numpy() - at.difficulty[0, 3])))
+    wanted = (slope * f * (1 - f)) ** 2 / published.model.noise(f, np.full(61, 3))
+    assert grid["information"].to_numpy() == pytest.approx(wanted)
+    own = information_curves(published, np.array([0.5]))
+    assert own["capability"].to_list() == [0.5] * 12
+
+
+def test_replicates_on_ray_are_those_of_this_process(default, here_ray):
+    weights = bootstrap_weights(default.data.layout, 5, np.random.default_rng(0))
+    here, there = resampled(default.model, weights), on_ray(default.model, weights, "auto")
+    assert there.positions.theta == pytest.approx(here.positions.theta)
+    assert there.converged.tolist() == here.converged.tolist() == [True] * 5
+    assert (there.known == here.known).all() and here.known.shape == (5, 12)
+    assert here_ray.ran == 4, "two parts for each of two processors"
 
 
 @pytest.mark.slow

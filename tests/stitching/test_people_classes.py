@@ -6,8 +6,6 @@ import pytest
 from mensura.stitching.people import ClassScores, draw_classes
 from mensura.stitching.positions import Positions
 
-pytestmark = pytest.mark.slow
-
 
 def fitted(slope, difficulty, draws, rng, error=0.0):
     """Draws of a fit with 50 models of mean 0 and spread 1 and these benchmarks, each draw off by ``error``."""
@@ -32,6 +30,7 @@ def simulated_people(rng, mu, omega, benchmarks, error=0.2):
     return scores, slope, difficulty
 
 
+@pytest.mark.slow
 def test_intervals_of_classes_hold_the_truth_as_often_as_they_claim():
     rng = np.random.default_rng(0)
     hits, spreads = [], []

@@ -12,8 +12,6 @@ from mensura.stitching.scores import encode, read_scores
 
 from .conftest import simulate
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def draws():
@@ -132,6 +130,7 @@ def test_another_anchor_moves_the_zero_and_the_unit_as_its_row_reports(simulated
     assert abs(row["offset"]) > 0.1
 
 
+@pytest.mark.slow
 def test_another_pair_of_anchored_subjects_only_shifts_and_stretches(simulated):
     first, second = (
         stitch(simulated[0], anchor_subjects=anchors).capabilities.sort("subject")["capability"].to_numpy()

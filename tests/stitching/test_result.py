@@ -11,6 +11,8 @@ from scipy.stats import binom
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.stitching import result
+from mensura.stitching.fit import _model_notes
+from mensura.stitching.positions import Scale
 
 from .conftest import simulate
 
@@ -110,3 +112,35 @@ def test_floors_and_dates_that_are_not_known_are_said_so(fit):
     assert (floors["chance"] <= floors["ceiling"]).all() and floors["weight"].is_between(0, 1).all()
     assert fit.dated["released"].null_count() == 20
     assert fit.dated["capability"].to_list() == fit.estimate.capability[0].tolist()
+
+
+def test_the_unit_is_named_after_what_fixes_the_scale(fit):
+    names = fit.data.subjects
+    by_test = replace(fit, scale=Scale(benchmark=2))
+    assert by_test.unit == f"a logit on {fit.data.benchmarks[2]}"
+    by_two = replace(fit, scale=Scale(subjects=(0, 4), values=(0.0, 1.0)))
+    assert by_two.unit == f"the distance from {names[0]} to {names[4]}"
+    assert replace(fit, scale=Scale(subjects=(0, 4), values=(3.0, 1.0))).unit == f"{by_two.unit} is 2"
+    assert replace(fit, scale=Scale(named=True)).unit == "the distance from gpt-4o to gpt-5"
+
+
+def test_a_fit_notes_floors_steps_leaks_and_rough_intervals(fit):
+    """The words of each note, on a fit that is given what calls for them."""
+    model = fit.model
+    assert list(_model_notes(replace(model, data=replace(model.data, chance_given=np.ones(10, bool))))) == []
+    rate = np.array([0.0, 0.4, 0.1, 0.25] + [0.0] * 6)
+    floors = model.floors._replace(error=np.full(10, 0.01))
+    given = np.arange(10) > 3
+    told = SimpleNamespace(
+        data=replace(model.data, chance_given=given, step=2.5),
+        floors=floors,
+        leaks=model.leaks._replace(rate=rate),
+        joint=False,
+    )
+    assert list(_model_notes(told)) == [
+        "chance level estimated for 4 of 10 benchmarks, which state none",
+        "success rises in two steps, 5 logits apart: easy and hard questions, few between them",
+        "slow leaks: later models gain on some tests more than on the others, in logits a year after publication "
+        "(taken off capabilities): b01 0.40, b03 0.25",
+        "too many subjects and benchmarks for a joint posterior: each side varies by itself, and intervals are rough",
+    ]

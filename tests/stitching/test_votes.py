@@ -3,11 +3,15 @@
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from scipy.optimize import minimize
+from scipy.special import log_softmax
+from scipy.stats import t as student
 
 from benchmarks.votes import simulate
 from mensura.core.errors import MensuraError
 from mensura.intake.votes import read_votes
+from mensura.stitching import votes as votes_module
 from mensura.stitching.votes import fit_votes
 
 
@@ -91,6 +95,124 @@ def test_the_quality_of_both_bad_is_counted_from_the_mean_strength_and_so_is_its
     half = 1.645 * np.sqrt(1 / 50 + 1 / 200)  # of the logarithm of two counts' ratio
     assert bad["value"] == pytest.approx(np.log(50 / 100), abs=1e-6)
     assert [bad["low"], bad["high"]] == pytest.approx([bad["value"] - half, bad["value"] + half], rel=0.01)
+
+
+class Written:
+    """The model of votes as its documentation writes it, one vote after the other, with numerical derivatives."""
+
+    def __init__(self, frame):
+        self.votes = read_votes(frame)
+        self.names = sorted({*self.votes["first"], *self.votes["second"]})
+        self.judges, self.prompts = (self.votes[name].unique().sort().to_list() for name in ("judge", "prompt"))
+        self.size, self.kept = len(self.names), len(self.names) + 4
+
+    def likely(self, values):
+        """Log-likelihood of each vote given strengths, side, length, tie, both bad and judges."""
+        theta, (side, length, tie, bad), own = np.split(values, [self.size, self.kept])
+        a, b = (theta[[self.names.index(name) for name in self.votes[side]]] for side in ("first", "second"))
+        judge = own[[self.judges.index(name) for name in self.votes["judge"]]]
+        ahead = (a - b + side + length * self.votes["length"].to_numpy()) / 2
+        utility = np.stack([ahead, -ahead, tie + judge, bad - (a + b) / 2], axis=1)
+        return log_softmax(utility, axis=1)[np.arange(len(a)), self.votes["outcome"].to_numpy()]
+
+    def prior(self, values):
+        return (1e-3 * (values[: self.size] ** 2).sum() + (values[self.kept :] ** 2).sum()) / 2
+
+    def best(self, start):
+        return minimize(lambda values: self.prior(values) - self.likely(values).sum(), start, tol=1e-9).x
+
+    def slopes(self, values, step=1e-5):
+        """Derivatives of each vote in each parameter (votes, parameters)."""
+        moves = step * np.eye(values.size)
+        return np.stack([(self.likely(values + m) - self.likely(values - m)) / (2 * step) for m in moves], axis=1)
+
+    def covariance(self, values):
+        """The sandwich of judges and prompts, less what both share, for differences from the mean strength."""
+        step = 1e-4 * np.eye(values.size)
+        slope = [self.slopes(values + m).sum(axis=0) - self.slopes(values - m).sum(axis=0) for m in step]
+        ridge = np.r_[np.full(self.size, 1e-3), np.zeros(4), np.ones(len(self.judges))]
+        plain = np.linalg.inv(np.diag(ridge) - np.stack(slope) / 2e-4)
+        centre = np.eye(values.size)
+        centre[: self.size, : self.size] -= 1 / self.size
+        centre[self.kept - 1, : self.size] -= 1 / self.size
+        bread, own = centre @ plain, self.slopes(values)
+        judges, prompts = (self.votes[name].to_list() for name in ("judge", "prompt"))
+
+        def spread(labels):
+            sums = np.stack(
+                [own[[i for i, one in enumerate(labels) if one == name]].sum(axis=0) for name in set(labels)]
+            )
+            return bread @ sums.T @ sums @ bread.T * len(sums) / (len(sums) - 1)
+
+        both = spread(judges), spread(prompts)
+        less = both[0] + both[1] - spread(list(zip(judges, prompts, strict=True)))
+        summed = less if np.diag(less)[: self.kept].min() > 0 else both[0] + both[1]
+        variance = np.max([np.diag(one) for one in (bread @ centre.T, summed, *both)], axis=0)
+        return variance[: self.kept]
+
+
+def votes_of_all_kinds(seed):
+    """Votes of every outcome with judges, prompts and lengths."""
+    rng = np.random.default_rng(seed)
+    frame = simulate(np.array([-0.6, 0.0, 0.7]), 260, 8, 6, rng)
+    sizes = rng.integers(50, 400, (2, 260))
+    return frame.with_columns(response_a=pl.Series(sizes[0]), response_b=pl.Series(sizes[1]))
+
+
+@pytest.fixture(scope="module")
+def all_kinds():
+    return votes_of_all_kinds(8)
+
+
+@pytest.mark.parametrize("seed", [8, 9])
+def test_strengths_effects_and_judges_are_the_best_of_the_written_model(seed):
+    """With the first seed, the sum less what judges and prompts share is no variance, so nothing is taken off."""
+    all_kinds = votes_of_all_kinds(seed)
+    written, fit = Written(all_kinds), fit_votes(all_kinds)
+    values = [fit.contestants.sort("contestant")["strength"], fit.effects["value"], fit.judges["tie"]]
+    best = written.best(np.concatenate([np.round(one.to_numpy(), 1) for one in values]))
+    middle = best[:3].mean()
+    strengths = fit.contestants.sort("contestant")
+    assert strengths["strength"].to_numpy() == pytest.approx(best[:3] - middle, abs=1e-4)
+    assert fit.effects["effect"].to_list() == ["side", "length", "tie", "both bad"]
+    assert fit.effects["value"].to_numpy() == pytest.approx(best[3:7] - [0, 0, 0, middle], abs=1e-4)
+    assert fit.judges["judge"].to_list() == [str(judge) for judge in range(8)]
+    assert fit.judges["tie"].to_numpy() == pytest.approx(best[7:], abs=1e-4)
+    assert fit.judges["votes"].to_list() == all_kinds["judge"].value_counts().sort("judge")["count"].to_list()
+    assert fit.heading == "260 votes on 3 contestants; 8 judges and 6 prompts are clusters"
+    halves = fit.effects.select((pl.col("high") - pl.col("low")) / 2).to_series().to_numpy()
+    half = student.ppf(0.95, 5) * np.sqrt(written.covariance(best))
+    assert halves == pytest.approx(half[3:], rel=1e-3)
+    assert ((strengths["high"] - strengths["low"]) / 2).to_numpy() == pytest.approx(half[:3], rel=1e-3)
+    assert (strengths["high"] + strengths["low"]).to_numpy() / 2 == pytest.approx(best[:3] - middle, abs=1e-4)
+
+
+def test_points_count_a_win_as_one_and_a_tie_as_half():
+    rows = [("x", "y", "model_a")] * 2 + [("y", "x", "model_a"), ("x", "z", "tie"), ("z", "y", "both_bad")]
+    rows += [("z", "y", "model_b")]
+    table_of = fit_votes(table(rows)).contestants.sort("contestant").select("contestant", "kind", "votes", "points")
+    assert table_of.rows() == [
+        ("x", "model", 4, pytest.approx(2.5 / 4)),
+        ("y", "model", 5, pytest.approx(2.5 / 5)),
+        ("z", "model", 3, pytest.approx(1 / 3)),
+    ]
+
+
+@pytest.mark.parametrize("limits", [{"_AT_ONCE": 1}, {"_MOST_CELLS": 0, "_AT_ONCE": 20}, {"_FEW": 0, "_MOST_CELLS": 0}])
+def test_a_table_too_large_to_keep_whole_gives_the_same_fit(all_kinds, monkeypatch, limits):
+    whole = fit_votes(all_kinds)
+    for name, limit in limits.items():
+        monkeypatch.setattr(votes_module, name, limit)
+    parts = fit_votes(all_kinds)
+    for name in ("contestants", "effects", "judges"):
+        assert_frame_equal(getattr(parts, name), getattr(whole, name), check_exact=False, rel_tol=1e-6)
+
+
+def test_people_among_contestants_are_named_as_people():
+    rows = [("human experts", "x", "model_a"), ("x", "human experts", "model_a")]
+    fit = fit_votes(table(rows))
+    assert dict(fit.contestants.select("contestant", "kind").iter_rows()) == {"human experts": "people", "x": "model"}
+    assert fit.clusters == "each vote counts by itself"
 
 
 def test_votes_without_a_judge_make_no_row_of_judges():

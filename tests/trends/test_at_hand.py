@@ -26,8 +26,6 @@ from mensura.trends import (
 )
 from mensura.trends.kinks import read_stream
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def scores():
@@ -68,6 +66,7 @@ def test_a_fit_brings_its_dates_and_its_draws(fit):
     assert not found.table.equals(plain.table)
 
 
+@pytest.mark.slow
 def test_scores_are_stitched_and_other_frames_are_read(scores, fit):
     assert find_frontier(scores)["subject"].to_list() == find_frontier(stitch(scores))["subject"].to_list()
     arrow = pa.table(fit.dated.to_dict(as_series=False))
@@ -75,6 +74,7 @@ def test_scores_are_stitched_and_other_frames_are_read(scores, fit):
     assert frontier_line(fit.dated.to_dict(as_series=False)).slope == frontier_line(fit).slope
 
 
+@pytest.mark.slow
 def test_evidence_goes_in_as_it_is():
     evidence = mensura.load()
     records = find_frontier(evidence)
@@ -129,6 +129,7 @@ def test_refits_to_chosen_benchmarks_that_did_not_converge_are_counted(scores, m
     assert "100 of 100 fits to chosen benchmarks did not converge" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
     stream, _ = read_stream(scores)
     embedded = stitch(method="rosetta")

@@ -89,3 +89,14 @@ def test_the_path_of_a_bend_runs_from_the_first_day_over_the_bend_to_the_last():
     path = bend.path(days)
     assert path["released"].to_list() == [to_date(53.0), bend.date, to_date(56.0)]
     assert path["value"].to_list() == pytest.approx([1.0, 2.0, 8.0], abs=0.02)  # a day is 0.003 years
+
+
+def test_a_break_in_words():
+    found = Break(when=2023.5, before=0.5, after=1.25, r_squared=0.9, level=1.0)
+    assert found.heading == f"two-piece line: 0.5 a year, from {found.date} on 1.25 (×2.50)"
+
+
+def test_releases_of_one_day_belong_to_one_part():
+    """Two records of one day: no bend lies between them."""
+    found = best_break(np.array([0.0, 1, 2, 2, 3, 4]), np.array([0.0, 1, 2, 2, 5, 8]))
+    assert (found.when, found.before, found.after) == pytest.approx((2.0, 1.0, 3.0))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mensura.trends.kinks import KinkDesign, calibrate
+from mensura.trends.kinks import KinkDesign, Plan, calibrate
 
 CHANGE = 57.0
 
@@ -62,3 +62,29 @@ def test_ruler_boundary_and_threshold_have_their_closed_forms():
     rare = calibrate(paths[19], paths[:19], plan.years, CHANGE, 0.04)
     assert rare.threshold == np.inf  # 19 worlds cannot tell 4% from none
     assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
+
+
+def test_four_releases_show_no_change_of_pace():
+    t = np.array([0.0, 1.0, 2.0, 3.0])
+    design = KinkDesign.of(t, 1.0, np.array([4]))
+    assert design.statistics(np.array([[[0.0, 1.0, 5.0, 2.0]]])).tolist() == [[0.0]]
+
+
+def test_a_plan_in_words_and_as_a_table():
+    years = np.array([57.0, 57.5, 58.0])
+    plan = Plan(
+        start=56.5,
+        years=years,
+        rate=0.05,
+        threshold=2.0,
+        mean=np.array([0.1, 0.2, 0.3]),
+        spread=np.array([1.0, 0.5, 0.5]),
+        peaks=np.zeros(19),
+        unconverged=3,
+    )
+    assert (
+        plan.heading == "watch from 2026-07-03 to 2028-01-01, 3 looks: 5.0% false alarms, from 19 worlds without change"
+    )
+    assert plan.table["boundary"].to_list() == pytest.approx([2.1, 1.2, 1.3])
+    assert plan.standardise(np.array([1.1, 0.2, 0.8])).tolist() == pytest.approx([1.0, 0.0, 1.0])
+    assert len(plan.warnings) == 1 and "3 of 19" in plan.warnings[0]

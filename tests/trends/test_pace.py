@@ -221,3 +221,12 @@ def test_a_backtest_of_scores_is_refitted_at_every_origin(scores):
     assert found.table["expected"].to_list() == pytest.approx(final.table["expected"].to_list(), abs=0.15)
     with pytest.raises(MensuraError, match="has no scores to refit"):
         backtest(releases(), refit=True)
+
+
+def test_where_two_records_make_no_line_the_pace_stands_alone():
+    """The second release is the best of all, so there are two records."""
+    days = [date(2025, month, 1) for month in range(1, 9)]
+    values = [0.0, 9.0, 0.5, 0.7, 1.0, 1.2, 1.4, 1.7]
+    found = measure_pace(pl.DataFrame({"subject": list("abcdefgh"), "released": days, "capability": values}))
+    assert found.table.row(1) == ("records", None, None, None, 2, date(2025, 1, 1))
+    assert found.heading.startswith("pace: the 8 releases since 2025-01-01 gain ") and "records" not in found.heading

@@ -242,3 +242,9 @@ def test_a_selection_of_one_day_has_no_figures():
     table = measure_progress(models().with_columns(capability=-pl.col("capability"))).estimates
     assert table.filter(pl.col("selection") == "quality frontier")["factor"].to_list() == [None]
     assert table.filter(pl.col("selection") == "all")["factor"].null_count() == 0
+
+
+def test_the_heading_names_the_level():
+    assert measure_progress(models(0.05), level=0.8).heading == (
+        "compute for a given capability, factor saved per year (80%)"
+    )

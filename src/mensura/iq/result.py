@@ -90,7 +90,7 @@ class IqResult(Result):
         """IQ points by which each composite is lower because makers chose some of its scores."""
         if self.filled.correction is None:
             return np.zeros(len(self.matrix.subjects))
-        return np.asarray(-self.filled.correction.chosen * np.where(self.matrix.measured, 0.0, self.shares).sum(axis=1))
+        return np.asarray(0.0 - self.filled.correction.chosen * (~self.matrix.measured @ self.shares))
 
     @property
     def exact(self) -> pl.DataFrame:

@@ -158,7 +158,7 @@ class Calibration:
         """Find a line; a specific ADeLe code such as ``KNn`` finds its broad dimension ``KN``."""
         wanted = dimension.casefold()
         for line in self.lines:
-            if wanted in {line.dimension.casefold(), line.name.casefold(), line.code.casefold()}:
+            if wanted and wanted in {line.dimension.casefold(), line.name.casefold(), line.code.casefold()}:
                 return line
         for line in self.lines:
             if line.code and wanted[:2] == line.code.casefold() and len(wanted) == 3:

@@ -1,6 +1,6 @@
 """Several abilities on covariates: one ability, every rotation, known truth, and errors that include the items."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,7 @@ import pytest
 from benchmarks.irt_rated import draw_rated
 from mensura.responses import Survey, fit_categories, fit_dimensions, regress_abilities
 from mensura.responses.irt import dimension_items
-from mensura.responses.irt.latent import AbilityLikelihoods, PlacedLikelihoods, regress, value_scores
+from mensura.responses.irt.latent import AbilityLikelihoods, PlacedLikelihoods, draw_values, regress, value_scores
 from tests.responses.test_dimensions import drawn_in
 from tests.responses.test_regression import rated_school
 
@@ -275,3 +275,83 @@ def test_the_command_regresses_ratings_in_several_dimensions(mensura_command, ra
     assert pl.read_csv(tmp_path / "fitted" / "residuals.csv").height == 3
     assert "2 abilities of 300 subjects on covariates" in run.out
     assert "The clearest effect: schooling changes" in run.out
+
+
+@dataclass(frozen=True)
+class Known:
+    """Normal likelihoods of two abilities: where each subject's answers put them, with one error for both."""
+
+    at: np.ndarray
+    error: float
+    entries: tuple
+
+    def posterior(self, middle, root):
+        prior = np.linalg.inv(root @ root.T)
+        covariance = np.linalg.inv(prior + np.eye(2) / self.error**2)
+        mean = (middle @ prior + self.at / self.error**2) @ covariance
+        return mean, np.broadcast_to(covariance, (len(mean), 2, 2)).copy()
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """Abilities on a constant and a covariate, 400 subjects, answers that place them with an error of 0.5."""
+    rng = np.random.default_rng(3)
+    x = np.column_stack([np.ones(400), rng.normal(size=400)])
+    truth = x @ [[0.3, -0.2], [0.5, 0.1]] + rng.normal(size=(400, 2)) @ [[0.8, 0.3], [0.0, 0.6]]
+    return Known(truth + 0.5 * rng.normal(size=(400, 2)), 0.5, np.tril_indices(2)), x
+
+
+def test_with_normal_likelihoods_a_regression_is_that_of_least_squares(linear):
+    """What answers say has the covariance of the rest plus that of their error; both are known in closed form."""
+    known, x = linear
+    weights = np.linspace(0.5, 1.5, 400)
+    found = regress(known, x, weights)
+    root = np.sqrt(weights)[:, None]
+    coefficients = np.linalg.lstsq(root * x, root * known.at, rcond=None)[0]
+    off = known.at - x @ coefficients
+    total = (weights[:, None] * off).T @ off / weights.sum()
+    assert found.coefficients == pytest.approx(coefficients, abs=1e-4)
+    assert found.covariance == pytest.approx(total - 0.25 * np.eye(2), abs=1e-4)
+    assert found.values[4:] == pytest.approx([np.log(found.root[0, 0]), found.root[1, 0], np.log(found.root[1, 1])])
+    wanted = np.kron((weights[:, None] * x).T @ x, np.linalg.inv(total))
+    assert found.information[:4, :4] == pytest.approx(wanted, rel=1e-3, abs=0.05)
+    assert found.scores.sum(axis=0) == pytest.approx(np.zeros(7), abs=1e-2)
+    mean, variance = known.posterior(x @ found.coefficients, found.root)
+    assert found.mean == pytest.approx(mean) and found.variance == pytest.approx(variance)
+
+
+def test_where_own_abilities_are_independent_the_rest_is_too(linear):
+    known, x = linear
+    found = regress(replace(known, entries=np.nonzero(np.eye(2))), x, np.ones(400))
+    off = known.at - x @ found.coefficients
+    assert found.covariance == pytest.approx(np.diag((off**2).mean(axis=0) - 0.25), abs=1e-4)
+    assert len(found.values) == 6
+
+
+def test_scores_of_values_are_derivatives_of_the_normal_density(linear):
+    known, x = linear
+    values = np.array([0.2, -0.1, 0.4, 0.3, -0.2, 0.25, 0.1])
+
+    def density(values):
+        root = np.array([[np.exp(values[4]), 0], [values[5], np.exp(values[6])]])
+        rest = np.linalg.solve(root, (known.at - x @ values[:4].reshape(2, 2)).T)
+        return -(rest**2).sum(axis=0) / 2 - values[4] - values[6]
+
+    steps = 1e-5 * np.eye(7)
+    wanted = np.stack([(density(values + one) - density(values - one)) / 2e-5 for one in steps], axis=1)
+    off = known.at - x @ values[:4].reshape(2, 2)
+    root = np.array([[np.exp(values[4]), 0], [values[5], np.exp(values[6])]])
+    found = value_scores(x, off, off[:, :, None] * off[:, None, :], root, np.tril_indices(2))
+    assert found == pytest.approx(wanted, abs=1e-5)
+
+
+def test_plausible_values_have_the_mean_and_covariance_of_the_posteriors(linear):
+    known, x = linear
+    fitted = regress(known, x, np.ones(400))
+    exact = draw_values(x, fitted, np.zeros((7, 7)), 300, np.random.default_rng(0))
+    assert exact.shape == (400, 2, 300)
+    assert np.abs(exact.mean(axis=2) - fitted.mean).max() < 0.15
+    spread = np.einsum("cid,cjd->ij", exact - fitted.mean[:, :, None], exact - fitted.mean[:, :, None]) / (400 * 300)
+    assert spread == pytest.approx(fitted.variance[0], rel=0.03)
+    unsure = draw_values(x, fitted, 0.01 * np.eye(7), 300, np.random.default_rng(0))
+    assert unsure.var(axis=2).mean() > exact.var(axis=2).mean() * 1.01
