@@ -5,6 +5,9 @@ import json
 import polars as pl
 import pytest
 
+from mensura import MensuraError
+from mensura.cli.response_fit import FitSettings, _refuse_unused
+from mensura.cli.settings import read_settings
 from tests.responses.conftest import draw
 
 
@@ -58,3 +61,47 @@ def test_a_fit_of_persons_with_extreme_and_mixed_answers_names_the_highest(mensu
     assert "p5 has the highest ability: " in run.out
     abilities = pl.read_csv(tmp_path / "fit" / "subjects.csv").sort("subject")["ability"].to_list()
     assert abilities == sorted(abilities)
+
+
+USES = {
+    "dimensions": ({"model": "nominal"}, {}),
+    "bifactor": ({}, {"several": True}),
+    "people": ({}, {"more": "regress"}),
+    "explain": ({"several": True}, {}),
+    "reference": ({"several": True}, {"is_rated": True}),
+    "abilities": ({"several": True}, {}),
+    "density=estimated": ({"is_rated": True}, {}),
+    "replication=brr": ({}, {"set": "replicates=W*"}),
+    "rotation=none": ({}, {"several": True}),
+    "device=cpu": ({"several": True}, {"is_rated": True}),
+    "ray=local": ({"is_rated": True}, {}),
+    "fix=items.csv": ({"is_rated": True}, {}),
+    "rater=who": ({"is_rated": True, "several": True}, {"is_rated": True}),
+    "seed=3": ({"several": True}, {"several": True, "more": "regress"}),
+}
+"""Each option, a fit of no use for it, and one that takes it."""
+
+
+@pytest.mark.parametrize("option", USES)
+def test_an_option_is_refused_where_it_has_no_use_and_taken_elsewhere(monkeypatch, option):
+    for taken, how in zip((False, True), USES[option], strict=True):
+        is_setting = "=" in option
+        given = [how[key] for key in ("more",) if key in how] + ([] if is_setting else [option])
+        pairs = [option] if is_setting else []
+        rare = read_settings([*pairs, *(how[key] for key in ("set",) if key in how)], FitSettings)
+        monkeypatch.setattr("mensura.cli.response_fit.given_options", lambda given=given: given)
+        call = (how.get("model", "2pl"), how.get("is_rated", False), how.get("several", False), rare)
+        if taken:
+            _refuse_unused(*call)
+            continue
+        name = f"--set {option.partition('=')[0]}" if is_setting else f"--{option}"
+        with pytest.raises(MensuraError, match=f"{name}: of no use here, because"):
+            _refuse_unused(*call)
+
+
+def test_survey_weights_make_a_table_of_people_and_a_replication_useful(monkeypatch):
+    monkeypatch.setattr("mensura.cli.response_fit.given_options", lambda: ["people", "weights"])
+    _refuse_unused("2pl", False, False, read_settings(["replication=brr"], FitSettings))
+    monkeypatch.setattr("mensura.cli.response_fit.given_options", list)
+    _refuse_unused("2pl", False, False, read_settings(["replication=brr", "cluster=school"], FitSettings))
+    _refuse_unused("nominal", True, False, read_settings(None, FitSettings))
