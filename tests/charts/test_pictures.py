@@ -399,6 +399,11 @@ LONG_AXIS = pl.concat(
 ESTIMATES = pl.DataFrame(
     {"region": ["A", "B", "C"], "rate": [0.5, -2.0, 8.0], "low": [0.4, None, 6.0], "high": [0.7, None, 9.0]}
 )
+LOW = BARS.rename({"value": "iq"}).with_columns(iq=pl.col("iq") - 50, low=pl.col("low") - 50, high=pl.col("high") - 50)
+MONTHLY = [
+    replace(ONE, name=f"M{at}", x=738000.0 + 40 * at, y=80.0 + 3 * at - 30 * (at % 5 == 3), low=70.0 + at, high=130.0)
+    for at in range(17)
+]
 
 
 def at_widths(draw) -> str:
@@ -408,7 +413,7 @@ def at_widths(draw) -> str:
 
 def first_bell(width: float) -> str:
     marks = [replace(ONE, x=ONE.x - 3 * at, low=None, high=None, name=f"Model {at}") for at in range(17)]
-    bell = FirstBell(look_at(width), [ONE, *marks, TWO], PEOPLE)
+    bell = FirstBell(look_at(width), [ONE, *marks, TWO], [*PEOPLE, Reference("the best", 139.0, note="a few")])
     return str(bell.draw(("31 in 1,000", "are at or above it"), "the first screen"))
 
 
@@ -429,6 +434,10 @@ PASSINGS = [
 ]
 DRAWINGS = {
     "page_bell": lambda: at_widths(charts.bell_curve(BARS.rename({"value": "iq"})).draw),
+    "page_bell_low": lambda: str(charts.bell_curve(LOW).draw(1200.0)),
+    "page_history": lambda: at_widths(
+        charts.draw_history(MONTHLY, PEOPLE, tick=lambda score: f"{score:.0f}%", description="monthly").draw
+    ),
     "page_first_bell": lambda: at_widths(first_bell),
     "page_among": lambda: at_widths(draw_among(ONE, [90.0, 104.0, 120.0], "among").draw),
     "page_among_low": lambda: at_widths(draw_among(TWO, [90.0, 120.0], "among").draw),
