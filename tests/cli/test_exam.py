@@ -271,3 +271,25 @@ def test_a_plan_takes_rates_seconds_pay_and_fee(mensura_command, tmp_path):
         assert long["minutes"] - short["minutes"] == pytest.approx(long["items_per_person"] * 30 / 60)
     loose = json.loads(mensura_command("exam", "plan", "example", "--precision", 0.1, "--json").out)["plan"]
     assert loose[0]["people"] < plain["plan"][0]["people"] < json.loads(default)["plan"][0]["people"]
+
+
+def test_a_report_takes_margins_and_estimates_from_their_own_files(mensura_command, tmp_path, monkeypatch):
+    class Handed(Exception):  # noqa: N818 -- no error: what was handed over
+        pass
+
+    def hand(*_, **given):
+        raise Handed({name: None if given[name] is None else given[name].columns for name in ("margins", "estimates")})
+
+    monkeypatch.setattr("mensura.exam.report.report_exam", hand)
+    (tmp_path / "margins.csv").write_text("question,answer,share\nage,old,1\n", encoding="utf-8")
+    (tmp_path / "rates.csv").write_text("item,rate\nq1,0.5\n", encoding="utf-8")
+    asked = ("exam", "sit", "example", "--model", "recorded/exam-example", "--out", tmp_path / "run")
+    assert mensura_command(*asked).code == 0
+    margins, estimates = ("--margins", tmp_path / "margins.csv"), ("--estimates", tmp_path / "rates.csv")
+    for words, expected in (
+        (margins, {"margins": ["question", "answer", "share"], "estimates": None}),
+        (estimates, {"margins": None, "estimates": ["item", "rate"]}),
+    ):
+        with pytest.raises(Handed) as given:
+            mensura_command("exam", "report", "example", tmp_path / "run", *words)
+        assert given.value.args == (expected,)
