@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.cli.extrapolate import _population, _print, _settled_domain
+from mensura.cli.extrapolate import _emit, _population, _print, _settled_domain
 from mensura.people import ItemPool, World
 from mensura.scale import Position, say_rarity
 
@@ -174,3 +174,24 @@ def test_one_item_is_said_with_its_rarity_and_several_with_both_means(capsys):
 def test_a_pool_or_a_rate_with_its_population_is_needed(mensura_command, words, message):
     run = mensura_command("extrapolate", *words)
     assert (run.code, message in run.err) == (2, True)
+
+
+def test_the_distance_to_the_world_is_measured_where_the_world_is_wanted_and_has_rates(monkeypatch):
+    emitted = []
+    monkeypatch.setattr("mensura.cli.extrapolate.emit", lambda parts, **facts: emitted.append((set(parts), facts)))
+    measured = pl.DataFrame({"far": [1]})
+    monkeypatch.setattr("mensura.extrapolation.measure_distance", lambda observed, results: measured, raising=False)
+    for reference, rates, expected in (
+        ("world", [0.5, 0.2], {"rates", "distance", "more"}),
+        ("DEU", [0.5, 0.2], {"rates", "more"}),
+        ("world", [None], {"rates", "more"}),
+    ):
+        result = result_of(reference, *(rate or 0.5 for rate in rates))
+        result.table = result.table.with_columns(rate=pl.Series(rates, dtype=pl.Float64))
+        result.method, result.tables = "linked", lambda table=result.table: {"rates": table}
+        result.task.names = [f"q{at}" for at in range(len(rates))]
+        monkeypatch.setattr("mensura.cli.extrapolate._print", lambda *_: None)
+        _emit(result, {"more": measured}, "region")
+        parts, facts = emitted[-1]
+        assert parts == expected
+        assert facts == {"method": "linked", "from": "pisa", "to": reference, "level": 0.9, "warnings": ["careful"]}
