@@ -1,6 +1,7 @@
 """``mensura responses fit`` and the comparisons of fits and of subjects."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -105,3 +106,93 @@ def test_survey_weights_make_a_table_of_people_and_a_replication_useful(monkeypa
     monkeypatch.setattr("mensura.cli.response_fit.given_options", list)
     _refuse_unused("2pl", False, False, read_settings(["replication=brr", "cluster=school"], FitSettings))
     _refuse_unused("nominal", True, False, read_settings(None, FitSettings))
+
+
+class Handed(Exception):  # noqa: N818 -- no error: what was handed over
+    """What a function was given."""
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """Let functions of the package stop the command and hand over what they were given."""
+
+    def of(name):
+        def hand(*given, **named):
+            raise Handed(given, named)
+
+        monkeypatch.setattr(f"mensura.responses.{name}", hand, raising=False)
+
+    return of
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Answers of six people to three items, with their ages and the raters' names."""
+    rows = {f"q{item}": [(person + item) % 2 for person in range(6)] for item in range(3)}
+    people = {"subject": [f"p{person}" for person in range(6)], "age": list(range(30, 36)), "weight": [1.0] * 6}
+    pl.DataFrame({**people, **rows}).write_csv(tmp_path / "answers.csv")
+    return tmp_path / "answers.csv"
+
+
+def test_each_kind_of_model_goes_to_its_own_fit_with_its_own_options(mensura_command, handed, answers):
+    for name in ("fit_responses", "fit_categories", "fit_dimensions"):
+        handed(name)
+    items = ("--set", "items=q*")
+    for words, expected in (
+        (("--model", "rasch", "--abilities", "wle"), ("rasch", "wle", "table")),
+        (("--model", "graded", "--abilities", "wle"), ("graded", "wle", "files")),
+        (("--model", "2pl", "--dimensions", "2", "--set", "rotation=none"), ("2pl", "none", "table")),
+        (("--model", "graded", "--dimensions", "2", "--set", "rotation=none"), ("graded", "none", "files")),
+    ):
+        with pytest.raises(Handed) as given:
+            mensura_command("responses", "fit", answers, *items, *words)
+        (source, *_), named = given.value.args
+        options = named.get("options")
+        way = options.abilities if options else named.get("abilities", named.get("rotation"))
+        kind = "files" if isinstance(source, list) else "table"
+        assert (named["model"], way, kind) == expected
+    with pytest.raises(Handed) as given:
+        mensura_command("responses", "fit", answers, *items, "--weights", "weight", "--model", "rasch")
+    assert given.value.args[1]["survey"].weights == "weight" and given.value.args[1]["reference"] is None
+
+
+def test_a_store_is_fitted_from_its_disk_and_cannot_be_regressed(mensura_command, handed, answers, tmp_path):
+    made = mensura_command("responses", "read", answers, "--set", "items=q*", "--store", tmp_path / "store")
+    assert made.code == 0, made.err
+    assert "wrote 6 subjects × 3 items to" in made.out
+    handed("fit_responses")
+    with pytest.raises(Handed) as given:
+        mensura_command("responses", "fit", tmp_path / "store", "--model", "rasch")
+    assert given.value.args[0] == (tmp_path / "store",)
+    refused = mensura_command("responses", "fit", tmp_path / "store", "--regress", "age")
+    assert (refused.code, "a response store keeps answers on disk" in refused.err) == (2, True)
+
+
+def test_a_regression_reads_the_answers_again_unless_there_are_several_abilities(
+    mensura_command, handed, answers, monkeypatch
+):
+    result = SimpleNamespace()
+    monkeypatch.setattr("mensura.responses.fit_responses", lambda *_, **__: result, raising=False)
+    monkeypatch.setattr("mensura.responses.fit_dimensions", lambda *_, **__: result, raising=False)
+    handed("regress_abilities")
+    words = ("responses", "fit", answers, "--set", "items=q*", "--regress", "age", "--set", "seed=3")
+    for more, has_counts in (((), True), (("--dimensions", "2"), False)):
+        with pytest.raises(Handed) as given:
+            mensura_command(*words, *more)
+        (fit, counts, about), named = given.value.args
+        assert fit is result and (counts is not None) == has_counts
+        assert about["age"].to_list() == list(range(30, 36))
+        assert (named["on"], named["seed"], named["survey"]) == (["age"], 3, None)
+
+
+def test_surprises_of_ratings_are_sought_by_their_own_model(mensura_command, handed, answers):
+    handed("find_surprises")
+    rated = ("responses", "surprises", answers, "--set", "items=q*")
+    handed("fit_categories")
+    with pytest.raises(Handed) as given:
+        mensura_command(*rated, "--model", "graded")
+    assert isinstance(given.value.args[0][0], list) and given.value.args[1]["model"] == "graded"
+    with pytest.raises(Handed) as given:
+        mensura_command(*rated, "--model", "rasch", "--rate", "0.2")
+    assert given.value.args[1] == {"model": "rasch", "rate": 0.2}
+    assert given.value.args[0][0].subjects.height == 6
