@@ -4,6 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.cli.trends import _finding, _print
+from mensura.trends.pace import UNFORESEEN
+
 
 @pytest.fixture
 def scores(tmp_path):
@@ -95,3 +98,34 @@ def test_the_published_analyses_of_ones_own_scores(mensura_command, scores):
     assert "published trends: 45 subjects, 9 benchmarks, 270 scores" in run.out
     assert "Slopes under other weights of the penalty" in run.out
     assert "Doubling" not in run.out  # nothing was given that doubles
+
+
+def test_the_finding_says_pace_and_first_forecast_with_their_intervals():
+    tables = {
+        "pace": pl.DataFrame({"slope": [0.625, 9.0], "low": [0.5, 9.0], "high": [0.75, 9.0]}),
+        "forecast": pl.DataFrame({"date": ["2027-01-01"], "capability": [2.345], "low": [2.0], "high": [3.0]}),
+    }
+    said = _finding(tables, {"unit": "the distance from a to b"}, 0.8)
+    assert said.startswith(
+        "Capability grows by 0.62 a year (0.50 to 0.75, 80%); 1 is the distance from a to b. The best model of "
+        "2027-01-01 is expected at 2.35 (2.00 to 3.00). "
+    )
+    assert said.endswith(UNFORESEEN)
+
+
+def test_tables_of_trends_are_printed_newest_first_with_the_verdict_of_the_watch(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.trends.show", lambda tables, layout, **words: shown.append((tables, words)))
+    tables = {
+        "frontier": pl.DataFrame({"subject": ["old", "new"]}),
+        "pace": pl.DataFrame({"slope": [0.5], "low": [0.5], "high": [0.5]}),
+        "forecast": pl.DataFrame({"date": ["2027"], "capability": [2.0], "low": [2.0], "high": [3.0]}),
+    }
+    _print(tables, {"unit": "one", "compute": "of all", "watch": {"verdict": "no alarm"}}, 0.9)
+    assert shown[0][0]["frontier"]["subject"].to_list() == ["new", "old"]
+    assert shown[0][1] == {"level": 0.9, "forecast": "the frontier (90%)"}
+    printed = capsys.readouterr().out
+    assert printed.startswith("Unit of capability: one.\nCompute: of all.\nWatch: no alarm\nCapability grows by")
+    assert tables["frontier"]["subject"].to_list() == ["old", "new"]
+    _print(tables, {"unit": "one"}, 0.9)
+    assert "Watch: " not in capsys.readouterr().out
