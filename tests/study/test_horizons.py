@@ -114,6 +114,5 @@ def test_the_doubling_time_is_said_since_2024_and_over_all_systems():
     months = [
         f"{row['doubling_months']:.1f} months (90%: {row['low']:.1f} to {row['high']:.1f})" for row in (recent, every)
     ]
-    assert pace_words() == (
-        f"In security the length has doubled every {months[0]} since 2024; over all {every['systems']} systems, {months[1]}"
-    )
+    said = f"In security the length has doubled every {months[0]} since 2024; over all {every['systems']} systems"
+    assert pace_words() == f"{said}, {months[1]}"
