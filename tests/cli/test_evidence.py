@@ -84,3 +84,12 @@ def test_a_preview_shows_people_the_update_too(store, mensura_command, tmp_path,
     program = mensura_command("evidence", "preview", "u.toml", "--json")
     assert json.loads(program.out)["heading"] == "One moved"
     assert "swe_marathon" not in mensura_command("evidence", "preview", "u.toml", "--out", tmp_path / "out").out
+
+
+def test_models_with_policy_fields_are_counted_and_names_are_none(store, mensura_command):
+    """Every model has a name and may have a line; neither is an exception from the rules."""
+    assert "0 models with policy fields; 5 rules decide the rest.\n" in mensura_command("evidence", "policy").out
+    mensura_command("evidence", "policy", "big-2", "--set", "display=hide", "--reason", "old", "--by", "Ann")
+    assert "1 model with policy fields; 5 rules decide" in mensura_command("evidence", "policy").out
+    assert "1 model with policy fields" in mensura_command("evidence", "policy", "big-2").out
+    assert "0 models with policy fields" in mensura_command("evidence", "policy", "big-1").out

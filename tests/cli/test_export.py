@@ -136,3 +136,16 @@ def test_items_of_a_fit_are_counted_and_tam_takes_no_guessing(tmp_path, monkeypa
         with pytest.raises(mensura.MensuraError, match=f"fit: {why}. Use --to mirt"):
             _write_items(Path("fit"), "tam", tmp_path / "tam")
         assert _write_items(Path("fit"), "csv", tmp_path / "csv").startswith("the parameters of")
+
+
+def test_runs_are_one_line_each_and_counted(tmp_path, monkeypatch):
+    from mensura.cli.export import _write_runs
+
+    (tmp_path / "logs").mkdir()
+    for name in ("a.eval", "b.JSON", "c.txt"):
+        (tmp_path / "logs" / name).touch()
+    monkeypatch.setattr("mensura.intake.samples.read_samples", lambda path: [path.name, path.name])
+    monkeypatch.setattr("mensura.cli.export.metr_runs", lambda samples: [{"run": one} for one in samples])
+    assert _write_runs(tmp_path / "logs", tmp_path) == "4 runs"
+    lines = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["run"] for line in lines] == ["a.eval", "a.eval", "b.JSON", "b.JSON"]

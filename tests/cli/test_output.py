@@ -142,6 +142,7 @@ def test_out_and_json_contain_the_tables_the_facts_and_their_origin(mensura_comm
     assert run.err == f"wrote scale.csv, dimensions.csv to {out}\n"
     expected = {"mensura": mensura.__version__, "command": "scale", "evidence": None}
     origin = json.loads((out / "scale.settings.json").read_text(encoding="utf-8"))
+    assert (out / "scale.settings.json").read_text(encoding="utf-8").startswith('{\n "mensura": ')
     assert origin == json.loads(mensura_command("scale", "--iq", "130", "--json").out)["provenance"]
     assert {name: origin[name] for name in expected} == expected
     assert origin["settings"]["iq"] == 130.0 and not {"out", "as_json", "target"} & set(origin["settings"])
@@ -182,3 +183,12 @@ def test_further_files_are_written_and_named_beside_the_tables(tmp_path):
     assert (tmp_path / "o" / "people-rates.settings.json").is_file()
     output.write_tables(tmp_path / "o", {"u": frame}, writer="people rates")
     assert not (tmp_path / "o" / "t.csv").exists(), "what the same command wrote before is replaced"
+
+
+def test_a_terminal_gets_texts_without_colours_of_their_own(monkeypatch):
+    be_a_terminal(monkeypatch)
+    monkeypatch.delenv("NO_COLOR")
+    plain = output.PlainConsole()
+    plain.file = io.StringIO()
+    plain.print("12 of 'x' at https://a.org, True")
+    assert plain.file.getvalue() == "12 of 'x' at https://a.org, True\n"

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.cli.response_fit import FitSettings, _refuse_unused
+from mensura.cli.response_fit import FitSettings, _print_dimensions, _print_fit, _refuse_unused
 from mensura.cli.settings import read_settings
 from tests.responses.conftest import draw
 
@@ -196,3 +196,54 @@ def test_surprises_of_ratings_are_sought_by_their_own_model(mensura_command, han
         mensura_command(*rated, "--model", "rasch", "--rate", "0.2")
     assert given.value.args[1] == {"model": "rasch", "rate": 0.2}
     assert given.value.args[0][0].subjects.height == 6
+
+
+def printed_fit(groups=1, rated=False, **more):
+    subjects = {"subject": ["a", "b"], "group": ["people", "models"], "ability": [0.5, 1.25], "low": [0.0, 1.0]}
+    subjects = pl.DataFrame(subjects | {"high": [1.0, 1.5]})
+    tables = {"groups": pl.DataFrame({"group": ["g"] * groups}), "items": pl.DataFrame({"item": ["q"]})}
+    parts = {"categories": pl.DataFrame({"item": ["q"] * rated}), "reference": "people", "heading": "H"}
+    parts |= {"dif": pl.DataFrame({"item": ["q", "r"], "flagged": [True, False]}), "log": pl.DataFrame()}
+    parts |= {"checks": pl.DataFrame({"said": ["fits"]}), "warnings": ["odd"]}
+    return SimpleNamespace(subjects=subjects, tables=lambda: tables, **tables, **parts | more)
+
+
+def test_a_fit_is_printed_with_its_groups_where_there_are_several_and_names_the_highest(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.response_fit.show", lambda tables, layout, **_: shown.append((layout, tables)))
+    more = [
+        SimpleNamespace(tables=lambda: {"effects": pl.DataFrame({"term": ["age"], "estimate": [0.5]})}, heading="R")
+    ]
+    _print_fit(printed_fit(), more)
+    printed = capsys.readouterr().out
+    assert "Abilities (90% intervals; unit: one sd of people). H; yours first" in printed
+    assert "\nR\n" in printed and "0.500" in printed and "check: fits\nwarning: odd\n" in printed
+    assert printed.endswith(
+        "b has the highest ability: 1.25 (1.00 to 1.50, 90%), where 0 is the mean of people and 1 their standard "
+        "deviation.\n"
+    )
+    assert list(shown[0][1]) == ["items"] and shown[1][1]["flagged"]["item"].to_list() == ["q"]
+    _print_fit(printed_fit(groups=2, rated=True), [])
+    assert list(shown[2][1]) == ["groups", "items"]
+    assert "check: fits" not in capsys.readouterr().out, "checks are of right and wrong answers"
+
+
+def test_several_abilities_are_printed_with_their_regression(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.response_fit.show", lambda tables, layout, **_: shown.append(tables))
+    items = pl.DataFrame({"item": ["q"], "dimension": ["one"], "loading": [0.5]})
+    pairs = {"dimension": pl.String, "other": pl.String, "correlation": pl.Float64, "low": pl.Float64}
+    fit = SimpleNamespace(
+        items=items, correlations=pl.DataFrame(schema=pairs), intercepts=pl.DataFrame({"item": ["q"]}), heading="H",
+        warnings=["odd"], tables=lambda: {"items": items},
+    )  # fmt: skip
+    _print_dimensions(fit, [])
+    assert capsys.readouterr().out == "warning: odd\nHighest loadings: one on q (0.50).\n"
+    fit.intercepts = pl.DataFrame({"item": ["q"], "category": [1]})
+    effects = pl.DataFrame(
+        {"dimension": ["one"], "term": ["age"], "estimate": [0.5], "se": [0.1], "low": 0.3, "high": 0.7}
+    )
+    _print_dimensions(fit, [SimpleNamespace(tables=lambda: {"effects": effects}, heading="Regression")])
+    printed = capsys.readouterr().out
+    assert "Regression\n" in printed and "The clearest effect: age changes one by 0.50" in printed
+    assert [list(tables) for tables in shown] == [["items"], ["items", "categories"]]

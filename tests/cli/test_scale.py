@@ -170,3 +170,12 @@ def test_all_dimensions_are_listed_where_asked_for_or_with_a_calibration(mensura
         assert listed in mensura_command("scale", "0.1", *words).out
     rows = json.loads(mensura_command("scale", "0.038", "--json").out)["dimensions"]
     assert [row["dimension"] for row in rows if row["items"] == "outside"] == ["atypicality", "spatial-reasoning"]
+
+
+def test_tests_of_files_are_called_by_the_name_of_the_file(mensura_command, tmp_path):
+    rates = [0.05 * at for at in range(2, 18)]
+    table = pl.DataFrame({"item": [f"q{at}" for at in range(len(rates))], "rate": rates})
+    for name, shift in (("one.csv", 0.02), ("two.final.csv", 0.1)):
+        table.with_columns(observed=pl.col("rate") + shift).write_csv(tmp_path / name)
+    files = (tmp_path / "one.csv", tmp_path / "two.final.csv", "--draws", 5)
+    assert json.loads(mensura_command("equate", *files, "--json").out)["tests"] == ["one", "two"]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.cli.stitch import _finding, _print
+from mensura.stitching.people import SHOWN
 
 
 @pytest.fixture
@@ -181,3 +182,28 @@ def test_votes_of_a_file_alone_name_the_strongest_or_say_that_nobody_can_be_told
     assert "Fewer than " in clear and clear.endswith("a is strongest.\n")
     few = mensura_command("stitch", scores, "--votes", tmp_path / "few.csv").out
     assert few.rstrip().endswith("so who is strongest cannot be told.") and "its interval reaches that of " in few
+
+
+def test_the_rival_of_the_strongest_is_the_one_whose_interval_reaches_highest(mensura_command, scores, tmp_path):
+    wins = {("a", "b"): (20, 1), ("a", "c"): (5, 4), ("c", "b"): (5, 0)}
+    sides = [(pair, side, count) for pair, counts in wins.items() for side, count in zip("ab", counts, strict=True)]
+    rows = [(*pair, f"model_{side}") for pair, side, count in sides for _ in range(count)]
+    pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row").write_csv(tmp_path / "votes.csv")
+    told = mensura_command("stitch", scores, "--votes", tmp_path / "votes.csv")
+    best = json.loads(mensura_command("stitch", scores, "--votes", tmp_path / "votes.csv", "--json").out)["contestants"]
+    first, rival = best[0]["contestant"], max(best[1:], key=lambda row: row["high"])["contestant"]
+    assert f"{first} is ahead; its interval reaches that of {rival}," in told.out, told.err
+
+
+def test_people_are_printed_by_the_columns_that_tell_most(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.stitch.show", lambda tables, layout: shown.append(tables))
+    columns = {name: ["x"] for name in SHOWN} | {"status": ["measured"], "verdict": ["passed"], "aside": [1]}
+    tables = {
+        "capabilities": capabilities(a=1.0),
+        "benchmarks": pl.DataFrame({"benchmark": ["x"], "difficulty": [1.0], "slope": [1.0]}),
+        "ranks": ranks(("a", None, None)),
+    }
+    _print(tables | {"people": pl.DataFrame(columns)}, "Capabilities", ())
+    _print(tables, "Capabilities", ())
+    assert shown[0]["people"].columns == list(SHOWN) and "people" not in shown[1]

@@ -74,3 +74,10 @@ def test_scores_off_the_iq_are_listed_by_their_use():
     assert named == sorted(own["benchmark"]) and named
     words = {"the capability", "the capability, and are read for the IQ", "neither IQ nor capability"}
     assert set(uses) <= words
+
+
+def test_a_model_among_the_first_prices_stays_in_its_place():
+    names = [f"m{number}" for number in range(20)]
+    prices = pl.DataFrame({"subject": names, "sticker_price": [float(at) for at in range(20)]})
+    assert for_people(prices, "m3")["subject"].to_list() == names
+    assert for_people(prices, "m11")["subject"].to_list() == names
