@@ -1,11 +1,13 @@
 """``mensura stitch`` as a user runs it."""
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
-from mensura.cli.stitch import _finding, _print
+from mensura.cli.stitch import _finding, _print, _show_votes
 from mensura.stitching.people import SHOWN
 
 
@@ -184,15 +186,20 @@ def test_votes_of_a_file_alone_name_the_strongest_or_say_that_nobody_can_be_told
     assert few.rstrip().endswith("so who is strongest cannot be told.") and "its interval reaches that of " in few
 
 
-def test_the_rival_of_the_strongest_is_the_one_whose_interval_reaches_highest(mensura_command, scores, tmp_path):
-    wins = {("a", "b"): (20, 1), ("a", "c"): (5, 4), ("c", "b"): (5, 0)}
-    sides = [(pair, side, count) for pair, counts in wins.items() for side, count in zip("ab", counts, strict=True)]
-    rows = [(*pair, f"model_{side}") for pair, side, count in sides for _ in range(count)]
-    pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row").write_csv(tmp_path / "votes.csv")
-    told = mensura_command("stitch", scores, "--votes", tmp_path / "votes.csv")
-    best = json.loads(mensura_command("stitch", scores, "--votes", tmp_path / "votes.csv", "--json").out)["contestants"]
-    first, rival = best[0]["contestant"], max(best[1:], key=lambda row: row["high"])["contestant"]
-    assert f"{first} is ahead; its interval reaches that of {rival}," in told.out, told.err
+def test_the_rival_of_the_strongest_is_the_one_whose_interval_reaches_highest(capsys, monkeypatch):
+    table = pl.DataFrame({"contestant": ["a", "b", "c"], "strength": [2.0, 1.0, 0.5], "low": [1.5, 0.5, -1.0]})
+    monkeypatch.setattr("mensura.intake.votes.read_votes", lambda _: table)
+    for high, said in (
+        ([2.5, 1.4, 1.6], "a is ahead; its interval reaches that of c, so who is strongest cannot be told."),
+        ([2.5, 1.4, None], "a is ahead; its interval reaches that of c, so who is strongest cannot be told."),
+        ([2.5, 1.4, 1.49], "a is strongest."),
+        ([2.5, 1.5, 1.0], "a is ahead; its interval reaches that of b, so who is strongest cannot be told."),
+    ):
+        rows = table.with_columns(high=pl.Series(high, dtype=pl.Float64))
+        fit = SimpleNamespace(contestants=rows, tables=dict, clusters=3, warnings=["few"], heading="H")
+        monkeypatch.setattr("mensura.stitching.votes.fit_votes", lambda _, fit=fit: fit)
+        _show_votes(Path("votes.csv"), None)
+        assert capsys.readouterr().out.endswith(f"so the votes stand alone.\n{said}\n")
 
 
 def test_people_are_printed_by_the_columns_that_tell_most(capsys, monkeypatch):
