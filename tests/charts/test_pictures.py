@@ -16,6 +16,7 @@ from mensura.charts import Canvas, Mark, Reference
 from mensura.charts.bell import FirstBell, look_at
 from mensura.charts.lengths import WorkGroup
 from mensura.charts.passing import PassingRow, draw_passing
+from mensura.charts.plot import draw_nothing
 from mensura.charts.row_charts import plot_table
 from mensura.charts.standing import Duel, draw_among, draw_duels, draw_jagged, draw_kinds, draw_price
 from mensura.charts.theme import paint, resolve, text_width
@@ -400,6 +401,9 @@ ESTIMATES = pl.DataFrame(
     {"region": ["A", "B", "C"], "rate": [0.5, -2.0, 8.0], "low": [0.4, None, 6.0], "high": [0.7, None, 9.0]}
 )
 LOW = BARS.rename({"value": "iq"}).with_columns(iq=pl.col("iq") - 50, low=pl.col("low") - 50, high=pl.col("high") - 50)
+LONG = BARS.rename({"value": "iq"}).with_columns(
+    name=pl.format("{} of a very long name (with words in brackets)", "name"), high=pl.lit(158.0), low=pl.lit(75.0)
+)
 MONTHLY = [
     replace(ONE, name=f"M{at}", x=738000.0 + 40 * at, y=80.0 + 3 * at - 30 * (at % 5 == 3), low=70.0 + at, high=130.0)
     for at in range(17)
@@ -435,6 +439,8 @@ PASSINGS = [
 DRAWINGS = {
     "page_bell": lambda: at_widths(charts.bell_curve(BARS.rename({"value": "iq"})).draw),
     "page_bell_low": lambda: str(charts.bell_curve(LOW).draw(1200.0)),
+    "page_bell_names": lambda: str(charts.bell_curve(LONG).draw(358.0)),
+    "page_nothing": lambda: at_widths(draw_nothing("no model has a score, and this sentence takes two lines").draw),
     "page_history": lambda: at_widths(
         charts.draw_history(MONTHLY, PEOPLE, tick=lambda score: f"{score:.0f}%", description="monthly").draw
     ),

@@ -293,3 +293,18 @@ def test_a_report_takes_margins_and_estimates_from_their_own_files(mensura_comma
         with pytest.raises(Handed) as given:
             mensura_command("exam", "report", "example", tmp_path / "run", *words)
         assert given.value.args == (expected,)
+
+
+def test_a_server_gets_invitations_proxies_and_names_as_they_are_given(mensura_command, tmp_path, monkeypatch):
+    served = []
+    monkeypatch.setattr("mensura.serve.exam_app.serve_exam", lambda exam, store, **how: served.append(how))
+    (tmp_path / "tokens.txt").write_text("one\n\n two \n", encoding="utf-8")
+    words = ("exam", "serve", "example", "--store", tmp_path / "a.db")
+    run = mensura_command(*words, "--tokens", tmp_path / "tokens.txt", "--trusted-proxy", "10.0.0.1", "--name", "a.org")
+    assert run.code == 0 and "http://127.0.0.1:8000/ (Ctrl-C ends; answers are kept in " in run.err, run.err
+    assert mensura_command(*words).code == 0
+    usual = {"host": "127.0.0.1", "port": 8000, "secret": None}
+    assert served == [
+        {**usual, "tokens": ["one", "two"], "proxies": ["10.0.0.1"], "names": ["a.org"]},
+        {**usual, "tokens": [], "proxies": [], "names": []},
+    ]

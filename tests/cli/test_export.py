@@ -47,7 +47,8 @@ def test_all_scores_of_the_evidence_are_valid_records_that_come_back_and_are_not
     evidence = mensura.load()
     rows = _with_ids(_score_rows(evidence, None), evidence)
     rows = [row for row in rows if row["subject"].startswith(("gpt-4.1", "deepseek-r1"))]
-    _write_records(rows, tmp_path)
+    records = len({(row["subject"], row["source"]) for row in rows})
+    assert _write_records(rows, tmp_path) == f"{len(rows)} results in {records} records"
     for path in tmp_path.rglob("*.json"):
         assert not list(VALID.iter_errors(json.loads(path.read_text())))
     before = replace(evidence, scores=evidence.scores.head(0))

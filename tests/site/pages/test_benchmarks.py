@@ -263,3 +263,16 @@ def test_groups_are_said_to_be_passed_ahead_or_not_yet_told_apart():
     nobody = of("not passed")
     nobody.best = None
     assert _passed_said(study, nobody) == "Nurses (50%) are still ahead."
+
+
+def test_three_groups_of_people_are_named_at_most(monkeypatch):
+    def of(name):
+        return SimpleNamespace(
+            short=name, score=50.0, unit="percent", verdict="not passed", first=None, best=None, benchmark="quiz"
+        )
+
+    groups = [of(f"G{at}") for at in range(4)] + [SimpleNamespace(benchmark="else")]
+    monkeypatch.setitem(benchmark_sentence.__globals__, "passed_people", lambda _: groups)
+    said = benchmark_sentence(None, "quiz", "A leads.", has_people=True)
+    assert said == "A leads. " + " ".join(f"G{at} (50%) are still ahead." for at in range(3))
+    assert benchmark_sentence(None, "none", "A leads.", has_people=True).endswith("people who were measured on it.")

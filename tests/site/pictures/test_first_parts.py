@@ -1,5 +1,6 @@
 """Parts of the first screen: short answers, people as landmarks, the jagged view, signs for lines of text."""
 
+import math
 import re
 from datetime import date
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from mensura.charts import Reference
 from mensura.site.pictures import first_parts
 from mensura.site.pictures.first_parts import (
     how_fast,
+    how_long,
     jagged_view,
     people_marks,
     said_share,
@@ -84,6 +86,7 @@ def test_groups_passed_in_the_newest_year_are_named_with_their_month(monkeypatch
     month = (marks[2] - marks[0]) / (5 + 14 / 31)
     assert marks[1] - marks[0] == pytest.approx(27 / 31 * month, abs=0.2), "a month is as long as its days"
     assert 'aria-hidden="true"' in told["spark"] and 'class="spark"' in told["spark"]
+    assert 'viewBox="0 0 210 40"' in told["spark"] and 'x2="210.0" y2="22.0"' in told["spark"]
     monkeypatch.setattr(first_parts, "passed_people", lambda _: groups[:1])
     assert "Not surely" not in who_was_passed(study)["answer"]
     monkeypatch.setattr(first_parts, "passed_people", lambda _: groups[3:])
@@ -115,6 +118,8 @@ def test_the_watch_is_a_line_of_two_years_under_its_alarm_line(monkeypatch):
     points, bound = line(alarm)
     assert points[1][1] < bound < points[0][1]
     assert f'cx="200.0" cy="{points[1][1]}" r="3.5"' in alarm["spark"]
+    assert 'viewBox="0 0 210 40"' in alarm["spark"] and 'stroke-width="1.75"' in alarm["spark"]
+    assert ">alarm line<" in alarm["spark"]
     assert "Too few releases to tell." in how_fast(SimpleNamespace(watch=None))["answer"]
 
 
@@ -131,6 +136,7 @@ def test_prices_rise_in_steps_and_both_kinds_are_said():
     assert [x for x, _ in dots] == sorted(x for x, _ in dots) and dots[0][0] == 4.0 and dots[-1][0] == 200.0
     assert [y for _, y in dots] == [35.0] * 6 + [5.0] * 2, "90 to 115 cost one dollar, 120 and 125 sixteen"
     steps = re.search(r'<path d="M([^"]+)" fill="none"', told["spark"])[1].split("L")
+    assert 'viewBox="0 0 210 40"' in told["spark"] and 'stroke-width="1.75"' in told["spark"]
     assert len(steps) == 15 and steps[11:13] == [f"{dots[6][0]},35.0", f"{dots[6][0]},5.0"]
     none = SimpleNamespace(models=models.with_columns(effective_cost=pl.lit(None, pl.Float64)))
     assert what_it_costs(none) == {"answer": "<b>No model has a price.</b>", "spark": ""}
@@ -210,3 +216,29 @@ def test_the_jagged_view_opens_with_the_measured_model_of_the_widest_gap(monkeyp
     assert all(frame.endswith("></svg>") and "<path" not in frame for frame in view.frames.values())
     nothing = jagged_view(jagged_study(), [])
     assert (nothing.models, nothing.drawn, nothing.chosen) == ([], {}, 0)
+
+
+def test_the_longest_task_of_each_kind_stands_on_an_axis_from_a_minute_to_four_days(monkeypatch):
+    rows = {
+        "security": {"p50": 60.0, "p50_low": 15.0, "p50_high": None, "provider": "OpenAI"},
+        "science": {"p50": None, "p50_low": 480.0, "p50_high": None, "provider": "Google"},
+        "software": {"p50": 1.0, "p50_low": None, "p50_high": 480.0, "provider": None},
+    }
+    trend = pl.DataFrame({"x": [1]})
+    monkeypatch.setattr(first_parts, "task_horizons", lambda: SimpleNamespace(best=rows.get, trend=trend))
+    monkeypatch.setattr(first_parts, "horizon_sentence", lambda: "An hour.")
+    monkeypatch.setattr(first_parts, "pace_words", lambda: "It doubles")
+    told = how_long()
+    assert told["answer"] == "<b>An hour.</b> It doubles."
+    signs = [tuple(map(float, at)) for at in re.findall(r"translate\(([\d.]+),([\d.]+)\)", told["spark"])]
+    words = {text: float(x) for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(1 min|1 h|a day)<', told["spark"])}
+    assert signs == [(words["1 h"], 6.0), (words["a day"], 15.0), (4.0, 24.0)]
+    unit = (words["1 h"] - 4.0) / math.log(60)
+    assert words["a day"] == pytest.approx(4 + unit * math.log(480), abs=0.2)
+    assert pytest.approx(4 + unit * math.log(4 * 480), abs=0.3) == 206, "four working days are the end"
+    bars = [
+        (float(a), float(b)) for a, b in re.findall(r'<line x1="([\d.]+)" y1="[\d.]+" x2="([\d.]+)"', told["spark"])
+    ]
+    assert bars[0][1] == bars[1][1] == 206.0 and bars[2] == (4.0, words["a day"])
+    monkeypatch.setattr(first_parts, "task_horizons", lambda: SimpleNamespace(best=rows.get, trend=trend.clear()))
+    assert how_long()["answer"] == "<b>An hour.</b> "
