@@ -46,6 +46,7 @@ def test_summary_is_written_with_its_exact_header(mensura_command, pool_folder, 
     assert len(lines) == 5
     assert (out / "predictions.csv").is_file()
     assert f"pisa2009_sim: {situation}" in run.out
+    assert ("mae_shift" in run.out) is (situation == "linked") and "Prompt variants" not in run.out
 
 
 def test_json_holds_the_tables_and_the_method(mensura_command, pool_folder):
@@ -54,6 +55,7 @@ def test_json_holds_the_tables_and_the_method(mensura_command, pool_folder):
     assert result["method"] == "linked"
     assert len(result["summary"]) == 4
     assert result["overall"][0]["mae_shift"] is not None
+    assert "variants" not in result and "models" not in result, "nobody was asked"
 
 
 @pytest.mark.slow
