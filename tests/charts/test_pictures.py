@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from mensura import charts
-from mensura.charts import Canvas, Mark, Reference
+from mensura.charts import Canvas, Mark, Reference, Strip, draw_forest
 from mensura.charts.bell import FirstBell, look_at
 from mensura.charts.lengths import WorkGroup
 from mensura.charts.passing import PassingRow, draw_passing
@@ -404,6 +404,13 @@ LOW = BARS.rename({"value": "iq"}).with_columns(iq=pl.col("iq") - 50, low=pl.col
 LONG = BARS.rename({"value": "iq"}).with_columns(
     name=pl.format("{} of a very long name (with words in brackets)", "name"), high=pl.lit(158.0), low=pl.lit(75.0)
 )
+FOUR = [ONE, TWO, replace(ONE, name="Third", x=90.0, low=80.0, high=95.0), replace(TWO, name="Fourth", x=120.0)]
+LONG_CELLS = CELLS.with_columns(
+    benchmark=pl.format("{} and a very long name of a test, longer than its room", "benchmark")
+)
+ROW = Strip("A", 90.0, 80.0, 105.0, text="90")
+BESIDE = replace(ROW, label="B", other=100.0, other_text="100")
+WORDY = [Reference("people of a group whose name is much longer than a phone is wide, measured, n = 1,234", 100.0)]
 MONTHLY = [
     replace(ONE, name=f"M{at}", x=738000.0 + 40 * at, y=80.0 + 3 * at - 30 * (at % 5 == 3), low=70.0 + at, high=130.0)
     for at in range(17)
@@ -475,7 +482,12 @@ DRAWINGS = {
             "A leads with 90%, " * 6, "Scores.", "Few tests.", "Own scores", "1 May 2026", "CC BY 4.0", "a.org"
         ),
     ),
-    "page_card": lambda: charts.draw_share_card("A title", "A sentence of the finding. " * 7, [ONE, TWO], "1 May 2026"),
+    "page_card": lambda: charts.draw_share_card("A title", "A sentence of the finding. " * 7, FOUR, "1 May 2026"),
+    "page_residuals": lambda: at_widths(charts.residuals(LONG_CELLS).draw),
+    "page_no_residuals": lambda: str(charts.residuals(LONG_CELLS.with_columns(residual=0.0)).draw(1200.0)),
+    "page_forest": lambda: at_widths(
+        draw_forest([ROW, BESIDE], axis="IQ", tick=str, description="d", references=WORDY).draw
+    ),
     "page_item_map": lambda: at_widths(charts.item_map(MANY).draw),
     "page_one_axis": lambda: at_widths(charts.one_axis(LONG_AXIS, units={1.0: "a year"}).draw),
     "page_estimates": lambda: at_widths(
