@@ -14,11 +14,16 @@ BAR = re.compile(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="\2"[^>]*s
     ("minutes", "words"),
     [
         (0.05, "3 seconds"),
+        (0.94, "56 seconds"),
+        (0.95, "0.95 minutes"),
         (1.0, "1 minute"),
         (42.4, "42 minutes"),
         (89.0, "89 minutes"),
+        (90.0, "1.5 hours"),
         (96.0, "1.6 hours"),
         (480.0, "8 hours"),
+        (2394.0, "40 hours"),
+        (2400.0, "1 working week"),
         (3600.0, "1.5 working weeks"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 import mensura
 from mensura import MensuraError, charts
 from mensura.charts.row_charts import plot_table
+from tests.charts.reading import marks_of, tree_of
 
 BASES = pl.DataFrame(
     {"name": ["Knowledge", "Metacognition and Critical Thinking"], "base": [6.7, 31.95], "low": None, "high": None}
@@ -192,3 +193,13 @@ def test_the_picture_of_no_estimates_has_the_right_article():
     empty = {"driver": [], "effect": [], "low": [], "high": []}
     drawing = charts.estimates(empty, label="driver", value="effect", x_title="Change")
     assert drawing.description == "nothing to show: no driver has an effect"
+
+
+def test_of_many_items_those_that_differ_are_drawn_before_the_larger_differences():
+    count = 100
+    points = {"item": [f"q{at}" for at in range(count)], "difference": [0.01 * at for at in range(count)]}
+    points |= {"low": [None] * count, "high": [None] * count, "flagged": [at < 3 for at in range(count)]}
+    drawing = charts.item_differences(points)
+    drawn = {label.split(",")[0].split(":")[0] for label in marks_of(tree_of(drawing))}
+    assert {"q0", "q1", "q2", "q99", "q98"} <= drawn and "q3" not in drawn
+    assert f"{count - len(drawn)} smaller ones left out" in drawing.wide

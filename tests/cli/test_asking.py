@@ -91,3 +91,9 @@ def test_several_models_are_asked_one_by_one_where_a_command_can():
         Asking(["a", "b"]).one(None, 100)
     with pytest.raises(MensuraError, match="give --model"):
         Asking(None).one(None, 100)
+
+
+def test_a_model_is_asked_at_the_prices_that_were_given():
+    asked = Asking(["recorded/x"], rare=AskingSettings(price_in=1.0, price_out=4.0))
+    assert asked.prices == Prices(1.0, 4.0) and asked.name == "recorded/x"
+    assert Asking(["recorded/x"]).prices is None and Asking(None).name == ""

@@ -6,6 +6,10 @@ import re
 import polars as pl
 import pytest
 
+from mensura import MensuraError
+from mensura.baseline.challenge import SIMULATED
+from mensura.cli.baseline import _read_scores, _target
+
 
 @pytest.fixture
 def mine(tmp_path):
@@ -299,3 +303,92 @@ def test_minutes_are_estimates_corrected_by_their_bias(mensura_command, tmp_path
     assert "no column minutes; it has item, rate" in rates.err, "an interval of rates is no range of minutes"
     refused = mensura_command("baseline", tmp_path / "items.csv", "--minutes")
     assert refused.code == 2 and "--estimates is missing" in refused.err
+
+
+def test_one_name_is_wanted_and_the_word_plan_before_it_plans(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _target(["plan", "items.csv"]) == (True, "items.csv")
+    assert _target(["items.csv"]) == (False, "items.csv")
+    for words, got in ((["plan"], "got none"), (["a", "b"], "got 2: a b"), (["plan", "a", "b"], "got 2: a b")):
+        with pytest.raises(MensuraError, match=f"expected one NAME or ITEMS, {got}. Put a name of several words"):
+            _target(words)
+    (tmp_path / "plan").touch()
+    assert _target(["plan"]) == (False, "plan"), "a file of this name is no word"
+
+
+def test_scores_are_shares_or_percentages_and_never_both(tmp_path):
+    file = tmp_path / "scores.csv"
+
+    def read(*cells):
+        rows = [f"m{at},{cell}" for at, cell in enumerate(cells)]
+        file.write_text("\n".join(["subject,score", *rows]), encoding="utf-8")
+        return _read_scores(file).rows()
+
+    assert read("1", "0", "0.25") == [("m0", 1.0), ("m1", 0.0), ("m2", 0.25)]
+    assert read("100", "0", "1", "25") == [("m0", 1.0), ("m1", 0.0), ("m2", 0.01), ("m3", 0.25)]
+    for cells, message in (
+        (("-1", "50"), "score: -1 is missing or outside 0 to 100"),
+        (("100.5",), "score: 100.5 is missing or outside"),
+        (("0.999", "2"), "score: 0.999 stands among percentages"),
+    ):
+        with pytest.raises(MensuraError, match=message):
+            read(*cells)
+
+
+def test_a_plan_of_minutes_costs_the_hours_of_one_person_and_unknown_items_are_counted(mensura_command, tmp_path):
+    (tmp_path / "items.csv").write_text("item,text\na,one\nb,two\n")
+    (tmp_path / "said.csv").write_text("item,minutes\na,60\n")
+    asked = (tmp_path / "items.csv", "--minutes", "--estimates", tmp_path / "said.csv", "--estimator", "people")
+    [row, _] = json.loads(mensura_command("baseline", *asked, "--json").out)["items"]
+    run = mensura_command("baseline", "plan", *asked)
+    mean, low, high = (row[name] / 60 for name in ("minutes", "minutes_low", "minutes_high"))
+    assert "note: 1 of 2 items have no estimate and get no minutes\n" in run.out
+    said = f"One person needs {mean:.1f} hours for all items ({low:.1f} to {high:.1f}): ${12 * mean:,.0f}"
+    assert f"{said} (${12 * low:,.0f} to ${12 * high:,.0f}).\n" in run.out, (
+        "12 dollars an hour unless another pay is set"
+    )
+    assert "One person needs" not in mensura_command("baseline", *asked).out
+    model = json.loads(mensura_command("baseline", *asked[:-2], "--json").out)["items"][0]
+    assert 60 < model["minutes"] < row["minutes"], "both say too little, and experts by more"
+    (tmp_path / "said.csv").write_text("item,minutes\nz,60\n")
+    assert "no item of" in mensura_command("baseline", *asked).err
+
+
+def test_a_challenge_from_seal_to_standing(mensura_command, tmp_path):
+    rates = "\n".join(
+        ["item,population,rate,n,text", *(f"q{n},crowd workers,0.{n},60,What is {n}?" for n in range(1, 9))]
+    )
+    (tmp_path / "rates.csv").write_text(rates, encoding="utf-8")
+    (tmp_path / "said.csv").write_text(
+        "\n".join(["item,population,rate,low,high", *(f"q{n},crowd workers,0.5,0.2,0.8" for n in range(1, 9))])
+    )
+    step = ("baseline", "challenge")
+    sealed = mensura_command(
+        *step, "seal", tmp_path / "rates.csv", "--set", "opens=2099-06-01", "--out", tmp_path / "pool"
+    )
+    assert f"wrote {tmp_path / 'pool'}: 8 items, sealed until 2099-06-01. Publish all but key.json" in sealed.out
+    entry = ("--estimates", tmp_path / "said.csv", "--estimator", "us", "--out", tmp_path / "entry")
+    sent = mensura_command(*step, "submit", tmp_path / "pool", *entry)
+    assert sent.code == 0, sent.err
+    assert re.search(r"submission.json: 8 estimates, hash [0-9a-f]{16}\.", sent.out)
+    for words, message in (
+        ((), "expected one of seal, submit, score"),
+        (("win",), "expected one of seal, submit, score"),
+        (("seal",), "challenge seal: expected a table of rates"),
+        (("score",), "challenge score: expected a pool"),
+        (("seal", tmp_path / "rates.csv"), "--out is missing"),
+        (("seal", tmp_path / "rates.csv", "--out", tmp_path / "x"), "--set opens= is no day"),
+        (("submit", tmp_path / "pool", *entry[:4]), "give --estimates FILE, --estimator NAME and --out FOLDER"),
+        (("submit", tmp_path / "pool", *entry[2:]), "give --estimates FILE"),
+        (("score", tmp_path / "pool"), "expected submissions after the pool"),
+        (("score", tmp_path / "pool", tmp_path / "entry"), "sealed until 2099-06-01"),
+    ):
+        run = mensura_command(*step, *words)
+        assert (run.code, message in " ".join(run.err.split())) == (2, True), (words, run.err)
+    entry = ("--estimates", tmp_path / "mine.csv", "--estimator", "me", "--out", tmp_path / "mine")
+    items = pl.read_csv(SIMULATED / "items.csv").select("item", "population")
+    items.with_columns(rate=0.5, low=0.1, high=0.9).write_csv(tmp_path / "mine.csv")
+    assert mensura_command(*step, "submit", "simulated", *entry).code == 0
+    scored = mensura_command(*step, "score", "simulated", tmp_path / "mine", "--out", tmp_path / "standing")
+    assert re.search(r"direct asking by me has the smallest error: 0\.\d{3}\.\n$", scored.out), scored.err
+    assert (tmp_path / "standing" / "standing.md").is_file()

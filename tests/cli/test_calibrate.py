@@ -1,10 +1,12 @@
 """``mensura calibrate`` and ``profile``: files in, tables and words out, and what is refused."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
+from mensura.cli.calibrate import _print_profile
 from tests.calibration.conftest import on_lines
 
 LINES = {"KNn": (0.5, 0.8), "VO": (0.3, 0.9), "AT": (-0.1, 1.5)}
@@ -174,3 +176,58 @@ def test_the_command_prints_levels_and_why_no_rarity(mensura_command):
     assert "154" not in run.out and "6,928" not in run.out and "one_in" not in run.out
     assert "nobody is placed: the rank correlation of these lines with people's success is 0.22" in run.out
     assert "3.38" in run.out
+
+
+def test_the_published_method_prints_its_own_tables_and_the_fastest_fall(files, mensura_command):
+    call = ("calibrate", "--rates", files / "rates.csv", "--demands", files / "demands.csv", "--method")
+    means = mensura_command(*call, "means").out
+    told = json.loads(mensura_command(*call, "means", "--json").out)
+    assert {"raw", "together", "spreads"} <= set(told) and "beside" not in told
+    assert "Success falls fastest in KNn: by a factor of 3.2 per level" in means, "10 to the slope 0.5"
+    assert "Open pool" not in means and "Rulers (" not in means
+    joint = mensura_command(*call, "hierarchical", "--set", "draws=20").out
+    raw, together = "beside that of a regression on the items", "the other demands move along"
+    assert raw in means and together not in means and together in joint and raw not in joint
+
+
+def result_of(placed=True, **more):
+    """Return abilities of two subjects, one of them placed among people."""
+    rows = [("a", "KNn", 3.0, 2.5, 3.5), ("b", "KNn", 1.0, 0.5, 1.5)]
+    profile = pl.DataFrame(rows, schema=["subject", "dimension", "ability", "low", "high"], orient="row")
+    rarity = [200.0, None] if placed else [None, None]
+    profile = profile.with_columns(one_in=pl.Series(rarity, dtype=pl.Float64), world_rate=0.005)
+    positions = profile.select("subject", "dimension").with_columns(
+        percentile_low=99.0, percentile_high=99.9, at_least=pl.Series([True, False]), note=pl.Series(["", "too few"])
+    )
+    statements = pl.DataFrame({"subject": ["a", "b"], "statement": ["one in 200", "not placed"]})
+    parts = {"profile": profile, "positions": positions, "statements": statements, "heading": "H", "warnings": ["w"]}
+    return SimpleNamespace(**(parts | more))
+
+
+def test_a_profile_shows_places_where_anybody_has_one_and_says_why_others_have_none(capsys, monkeypatch):
+    monkeypatch.setattr("mensura.cli.output.console._width", 200)
+    _print_profile(result_of())
+    printed = capsys.readouterr().out
+    assert "┃ subject ┃ dimension ┃ ability ┃  low ┃ high ┃          one_in ┃  from ┃    to ┃" in printed
+    assert "at least 200.00" in printed and "world_rate" not in printed
+    assert "a: one in 200.\nb: not placed.\nnote: b KNn: too few\nwarning: w\n" in printed
+    assert "90% interval; percentile from–to: 90%, with the error of the calibrated line.\n" in printed
+    nobody = result_of(placed=False)
+    nobody.positions = nobody.positions.with_columns(note=pl.lit("too few"))
+    _print_profile(nobody)
+    printed = capsys.readouterr().out
+    assert "┃ subject ┃ dimension ┃ ability ┃  low ┃ high ┃\n" in printed
+    assert "note: nobody is placed: too few\n" in printed and "90% interval.\n" in printed
+
+
+def test_of_many_who_are_not_placed_six_are_named(capsys):
+    names = [f"s{at}" for at in range(9)]
+    positions = pl.DataFrame({"subject": names, "dimension": "KNn", "note": ["", "", *["few"] * 7]}).with_columns(
+        percentile_low=1.0, percentile_high=2.0, at_least=False
+    )
+    profile = positions.select("subject", "dimension", ability=1.0, low=0.5, high=1.5, one_in=2.0, world_rate=0.5)
+    _print_profile(result_of(positions=positions, profile=profile))
+    assert "note: s2 KNn, s3 KNn, s4 KNn, s5 KNn, s6 KNn, s7 KNn and 1 more: few\n" in capsys.readouterr().out
+    one = result_of(statements=pl.DataFrame({"subject": ["a"], "statement": ["x"]}), profile=profile.head(1))
+    _print_profile(one)
+    assert "┃ subject" not in capsys.readouterr().out, "of one subject the name stands in the sentence"

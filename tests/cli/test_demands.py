@@ -1,10 +1,12 @@
 """The commands as a user types them."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
+from mensura.cli.demands import _agreed, _print, _shown_agreement
 from tests.demands.test_checking import study
 
 
@@ -182,3 +184,53 @@ def test_check_reads_pools_and_levels(mensura_command, tmp_path):
     assert {"prediction.csv", "verdicts.csv"} <= {path.name for path in (tmp_path / "c").iterdir()}
     turned = mensura_command("demands", "check", tmp_path / "demands.csv", folders[0])
     assert turned.code == 2 and "last the file of levels" in turned.err
+
+
+def test_agreement_is_one_row_per_dimension_and_said_with_its_interval():
+    rows = [
+        ("KNc", "kappa", 0.5, 0.4, 0.6, 12, ""),
+        ("KNc", "alpha", 0.45, None, None, 12, ""),
+        ("mean", "kappa", 0.625, 0.5, 0.75, 24, "two"),
+        ("mean", "alpha", 0.55, None, None, 24, "two"),
+    ]
+    table = pl.DataFrame(rows, schema=["dimension", "statistic", "value", "low", "high", "n", "note"], orient="row")
+    shown = _shown_agreement(table)
+    assert shown.columns == ["dimension", "kappa", "alpha", "kappa_low", "kappa_high", "n", "note"]
+    assert shown.row(1) == ("mean", 0.625, 0.55, 0.5, 0.75, 24, "two")
+    said = "; 1 is full agreement, 0 is chance."
+    assert _agreed(shown) == f"Mean kappa 0.62 (0.50 to 0.75, 90%){said}"
+    for end in ("kappa_low", "kappa_high"):
+        assert _agreed(shown.with_columns(pl.lit(None).alias(end))) == f"Mean kappa 0.62{said}"
+    assert _agreed(shown.with_columns(kappa=None)) == "Kappa is unknown: the levels do not vary."
+
+
+def test_levels_above_zero_are_printed_highest_first_and_unread_answers_counted(capsys):
+    demands = [("q1", "KNc", 1), ("q1", "QLl", 3), ("q1", "AS", 0), ("q2", "KNc", 0)]
+    unparsed = [("q1", "AS", "no number"), ("q1", "VO", "no number"), ("q2", "AS", "no number"), ("q3", "AS", "empty")]
+    result = SimpleNamespace(
+        demands=pl.DataFrame(demands, schema=["item", "dimension", "level"], orient="row"),
+        unparsed=pl.DataFrame(unparsed, schema=["item", "dimension", "reason"], orient="row"),
+        agreement=pl.DataFrame(),
+        heading="2 items",
+        stored=1,
+        calls=3,
+        cost=0.256,
+        warnings=["careful"],
+    )
+    _print(result)
+    printed = capsys.readouterr().out
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if line[0] == "│"]
+    assert cells == [["q1", "QLl 3, KNc 1"], ["q2", ""], ["no number", "3", "2", "q1"], ["empty", "1", "1", "q3"]]
+    assert "3 calls, 1 answer from the journal, 0.26 US dollars\nnote: careful\n" in printed
+    assert "4 levels of 2 items; most is demanded in QLl" in printed
+
+
+def test_one_rubric_is_printed_whole_and_all_are_listed(mensura_command):
+    one = mensura_command("demands", "dimensions", "--rubric", "QLl")
+    assert one.code == 0 and "┏" not in one.out and "QLl" in one.out
+    tables = json.loads(mensura_command("demands", "dimensions", "--rubric", "QLl", "--json").out)
+    assert {row["dimension"] for row in tables["levels"]} == {"QLl"}
+    assert [row["level"] for row in tables["levels"]] == [0, 1, 2, 3, 4, 5]
+    assert [row["dimension"] for row in tables["dimensions"]][:1] == ["QLl"]
+    everything = mensura_command("demands", "dimensions").out
+    assert "18 dimensions have a rubric. mensura demands dimensions --rubric " in everything

@@ -6,6 +6,7 @@ import re
 import polars as pl
 import pytest
 
+from mensura.cli.estimating import pool_models, stack_models
 from mensura.extrapolation.methods import example_pool
 from tests.llm.server import ChatServer, Faults, serving
 
@@ -147,3 +148,21 @@ def test_free_text_of_an_endpoint_is_read_item_by_item(mensura_command, endpoint
     found = json.loads(run.out)["rates"]
     assert {row["calls"] for row in found} == {3}
     assert {round(row["rate"], 3) for row in found} == {0.13}
+
+
+def test_rates_of_several_models_are_averaged_in_logits():
+    """The mean of 0.2 and 0.8 is a half, that of 0.5 and 0.9 is 0.75: odds of 1 and 9 have the mean 3."""
+    rows = [("q", "a", 0.2, 0.5), ("q", "b", 0.8, 0.9), ("r", "a", 0.3, 0.0), ("s", "a", None, None)]
+    rates = pl.DataFrame(rows, schema=["item", "model", "rate", "low"], orient="row").with_columns(high=pl.col("low"))
+    pooled = pool_models(rates)
+    assert pooled["item"].to_list() == ["q", "r"] and pooled["models"].to_list() == [2, 1]
+    assert pooled["rate"].to_list() == pytest.approx([0.5, 0.3])
+    assert pooled["low"].to_list() == pytest.approx([0.75, 1e-6]), "a rate of 0 or 1 has no logit"
+
+
+def test_tables_of_several_models_stand_below_each_other_and_those_of_one_as_they_are():
+    one, two = pl.DataFrame({"item": ["q"], "rate": [0.5]}), pl.DataFrame({"item": ["q"], "n": [3], "model": ["x"]})
+    assert stack_models({"a": {"rates": one}}) == {"rates": one}
+    stacked = stack_models({"a": {"rates": one}, "b": {"rates": two, "more": two}})
+    assert stacked["rates"].rows() == [("a", "q", 0.5, None), ("b", "q", None, 3)]
+    assert stacked["more"].rows() == [("b", "q", 3)]

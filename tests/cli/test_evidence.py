@@ -1,6 +1,7 @@
 """``mensura evidence``: counts, checks, the log of changes, versions and chart policy, as a shell sees them."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 
@@ -68,3 +69,27 @@ def test_models_are_listed_newest_first_with_their_counts(store, mensura_command
     assert [(row["subject"], row["benchmarks"]) for row in told] == [("big-2", 1), ("small-1", 0), ("big-1", 2)]
     nobody = mensura_command("evidence", "summary", "--evidence", "evidence.sqlite", "--models", "OTHER", "--json")
     assert json.loads(nobody.out)["models"] == []
+
+
+def test_a_preview_shows_people_the_update_too(store, mensura_command, tmp_path, monkeypatch):
+    change = update(score("big-1", "swe_marathon", "12", "15"))
+    (tmp_path / "u.toml").write_text(change.text(), encoding="utf-8")
+    moved = SimpleNamespace(tables=lambda: {"composites": pl.DataFrame({"subject": ["big-1"]})}, heading="One moved")
+    compared = []
+    monkeypatch.setattr("mensura.study.preview.preview", lambda *both: compared.append(both) or moved)
+    people = mensura_command("evidence", "preview", "u.toml")
+    assert people.out.endswith("One moved.\n") and "swe_marathon" in people.out
+    before, after = (one.scores.filter(subject="big-1", benchmark="swe_marathon")["score"][0] for one in compared[0])
+    assert (float(before), float(after)) == (12.0, 15.0)
+    program = mensura_command("evidence", "preview", "u.toml", "--json")
+    assert json.loads(program.out)["heading"] == "One moved"
+    assert "swe_marathon" not in mensura_command("evidence", "preview", "u.toml", "--out", tmp_path / "out").out
+
+
+def test_models_with_policy_fields_are_counted_and_names_are_none(store, mensura_command):
+    """Every model has a name and may have a line; neither is an exception from the rules."""
+    assert "0 models with policy fields; 5 rules decide the rest.\n" in mensura_command("evidence", "policy").out
+    mensura_command("evidence", "policy", "big-2", "--set", "display=hide", "--reason", "old", "--by", "Ann")
+    assert "1 model with policy fields; 5 rules decide" in mensura_command("evidence", "policy").out
+    assert "1 model with policy fields" in mensura_command("evidence", "policy", "big-2").out
+    assert "0 models with policy fields" in mensura_command("evidence", "policy", "big-1").out

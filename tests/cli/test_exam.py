@@ -1,5 +1,6 @@
 """``mensura exam`` as a newcomer uses it: from a new exam to a report on people and a recorded model."""
 
+import json
 import os
 import signal
 import socket
@@ -8,10 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
+from mensura.cli.exam import _permissions_of
 from mensura.exam import AnswerStore, read_exam
 from tests.serve.test_exam_app import Taker
 
@@ -195,3 +198,113 @@ def test_codes_of_a_panel_and_tables_of_a_private_store_are_for_their_owner(sat,
     missing = mensura_command("exam", "codes", folder / "my", "--store", folder / "none.db")
     assert missing.code == 2
     assert "no such file" in missing.err
+
+
+def test_what_a_private_store_gives_is_as_private_as_the_store(tmp_path):
+    """A file that only its owner may read makes files and folders that only its owner may enter."""
+    store, out = tmp_path / "answers.db", tmp_path / "out"
+    for mode, folder, file in ((0o600, 0o700, 0o600), (0o640, 0o750, 0o640), (0o644, 0o755, 0o644)):
+        store.touch()
+        store.chmod(mode)
+        with _permissions_of([store], out, None, tmp_path / "absent"):
+            (out / "deep").mkdir(parents=True, exist_ok=True)
+            (out / "deep" / "table.csv").touch()
+            for path in (out, out / "deep"):
+                path.chmod(0o755)
+            (out / "deep" / "table.csv").chmod(0o644)
+        modes = [path.stat().st_mode & 0o777 for path in (out, out / "deep", out / "deep" / "table.csv")]
+        assert (modes[0], modes[2]) == (folder, file)
+    with _permissions_of([], out):
+        out.chmod(0o755)
+    assert out.stat().st_mode & 0o777 == 0o755, "without a store nothing is private"
+
+
+def test_a_new_exam_says_what_to_do_next_and_a_check_counts(mensura_command, tmp_path):
+    run = mensura_command("exam", "new", tmp_path / "my")
+    assert run.out == (
+        f"wrote {tmp_path / 'my'}: 16 items. Edit exam.toml and items.csv, then: mensura exam check {tmp_path / 'my'}\n"
+    )
+    checked = mensura_command("exam", "check", tmp_path / "my").out
+    exam = read_exam(tmp_path / "my")
+    assert f": 16 items, {exam.per_person} per person. Attention checks: {len(exam.checks)}. " in checked
+    assert f"Questions about the person: {len(exam.settings.questions)}. No errors.\n" in checked
+    assert "--map: needs --from SOURCE" in mensura_command("exam", "new", tmp_path / "x", "--map", "a=b").err
+
+
+def test_of_many_items_left_out_ten_are_named_and_the_others_counted(mensura_command, tmp_path, monkeypatch):
+    left = []
+    monkeypatch.setattr("mensura.exam.file.exam_from", lambda *_: (SimpleNamespace(scored=["q"] * 3), left))
+    (tmp_path / "source.csv").touch()
+    asked = ("exam", "new", tmp_path / "e", "--from", tmp_path / "source.csv")
+    for count, more in ((10, []), (12, ["note: … and 2 more left out"])):
+        left[:] = [f"item {at}" for at in range(count)]
+        lines = mensura_command(*asked).out.splitlines()
+        assert lines[0] == f"wrote {tmp_path / 'e'}: 3 items. Edit consent and instructions in exam.toml"
+        assert lines[1:] == [f"note: left out: item {at}" for at in range(10)] + more
+
+
+def test_one_store_and_any_number_of_folders_are_gathered(mensura_command, tmp_path):
+    for name in ("a.db", "b.db"):
+        (tmp_path / name).touch()
+    run = mensura_command("exam", "report", "example", tmp_path / "a.db", tmp_path / "b.db")
+    assert (run.code, "2 stores; give one store and any number of folders" in run.err) == (2, True)
+
+
+def test_a_sitting_counts_right_answers_and_a_dry_run_asks_nobody(mensura_command, tmp_path):
+    asked = mensura_command(*SIT[:-1], 1, "--dry-run")
+    assert asked.code == 0 and asked.out.startswith("16 questions to recorded/exam-example: 0 answered already")
+    told = json.loads(mensura_command(*SIT[:-1], 1, "--json").out)["outcomes"]
+    right = sum(row["n"] for row in told if row["outcome"] == "right")
+    assert f" is right in {right} of {sum(row['n'] for row in told)} answers.\n" in mensura_command(*SIT[:-1], 1).out
+
+
+def test_a_plan_takes_rates_seconds_pay_and_fee(mensura_command, tmp_path):
+    quick, default = ("--seconds-per-item", 15), mensura_command("exam", "plan", "example", "--json").out
+
+    def planned(*words):
+        return json.loads(mensura_command("exam", "plan", "example", "--precision", 0.05, *words, "--json").out)
+
+    plain, rich, slow = planned("--pay-per-hour", 12), planned("--pay-per-hour", 24, "--fee", 0.5), planned(*quick)
+    assert [row["cost"] for row in plain["plan"]] == pytest.approx([12 * row["hours"] for row in plain["plan"]])
+    assert [row["cost"] for row in rich["plan"]] == pytest.approx([3 * row["cost"] for row in plain["plan"]])
+    for short, long in zip(slow["plan"], plain["plan"], strict=True):
+        assert long["minutes"] - short["minutes"] == pytest.approx(long["items_per_person"] * 30 / 60)
+    loose = json.loads(mensura_command("exam", "plan", "example", "--precision", 0.1, "--json").out)["plan"]
+    assert loose[0]["people"] < plain["plan"][0]["people"] < json.loads(default)["plan"][0]["people"]
+
+
+def test_a_report_takes_margins_and_estimates_from_their_own_files(mensura_command, tmp_path, monkeypatch):
+    class Handed(Exception):  # noqa: N818 -- no error: what was handed over
+        pass
+
+    def hand(*_, **given):
+        raise Handed({name: None if given[name] is None else given[name].columns for name in ("margins", "estimates")})
+
+    monkeypatch.setattr("mensura.exam.report.report_exam", hand)
+    (tmp_path / "margins.csv").write_text("question,answer,share\nage,old,1\n", encoding="utf-8")
+    (tmp_path / "rates.csv").write_text("item,rate\nq1,0.5\n", encoding="utf-8")
+    asked = ("exam", "sit", "example", "--model", "recorded/exam-example", "--out", tmp_path / "run")
+    assert mensura_command(*asked).code == 0
+    margins, estimates = ("--margins", tmp_path / "margins.csv"), ("--estimates", tmp_path / "rates.csv")
+    for words, expected in (
+        (margins, {"margins": ["question", "answer", "share"], "estimates": None}),
+        (estimates, {"margins": None, "estimates": ["item", "rate"]}),
+    ):
+        with pytest.raises(Handed) as given:
+            mensura_command("exam", "report", "example", tmp_path / "run", *words)
+        assert given.value.args == (expected,)
+
+
+def test_a_server_gets_invitations_proxies_and_names_as_they_are_given(mensura_command, tmp_path, monkeypatch):
+    served = []
+    monkeypatch.setattr("mensura.serve.exam_app.serve_exam", lambda exam, store, **how: served.append(how))
+    (tmp_path / "tokens.txt").write_text("one\n\n two \n", encoding="utf-8")
+    words = ("exam", "serve", "example", "--store", tmp_path / "a.db")
+    run = mensura_command(*words, "--tokens", tmp_path / "tokens.txt", "--trusted-proxy", "10.0.0.1", "--name", "a.org")
+    assert run.code == 0 and "http://127.0.0.1:8000/ (Ctrl-C ends; answers are kept in " in run.err, run.err
+    assert mensura_command(*words).code == 0
+    usual = {"host": "127.0.0.1", "port": 8000, "secret": None}
+    assert served == [
+        {**usual, "tokens": ["one", "two"], "proxies": ["10.0.0.1"], "names": ["a.org"]},
+        {**usual, "tokens": [], "proxies": [], "names": []},
+    ]

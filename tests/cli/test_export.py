@@ -47,7 +47,8 @@ def test_all_scores_of_the_evidence_are_valid_records_that_come_back_and_are_not
     evidence = mensura.load()
     rows = _with_ids(_score_rows(evidence, None), evidence)
     rows = [row for row in rows if row["subject"].startswith(("gpt-4.1", "deepseek-r1"))]
-    _write_records(rows, tmp_path)
+    records = len({(row["subject"], row["source"]) for row in rows})
+    assert _write_records(rows, tmp_path) == f"{len(rows)} results in {records} records"
     for path in tmp_path.rglob("*.json"):
         assert not list(VALID.iter_errors(json.loads(path.read_text())))
     before = replace(evidence, scores=evidence.scores.head(0))
@@ -95,3 +96,57 @@ def test_a_pass_to_the_field_takes_only_the_model_asked_for(mensura_command, tmp
     written = (tmp_path / "out" / ".eval_results" / "mensura.yaml").read_text(encoding="utf-8")
     scores = mensura.load().primary_scores.filter(subject="gpt-5.5")
     assert written.count("value:") == scores.height
+    addresses = [line.split("url: ")[1] for line in written.splitlines() if "url: " in line]
+    assert "https://www.aiiq.org/api/rankings" in addresses and not any(" " in one for one in addresses)
+
+
+def test_an_exam_becomes_a_description_and_answers_runs_or_a_table(mensura_command, tmp_path):
+    run = mensura_command(
+        "export", "example", "--to", "hugging-face", "--out", tmp_path / "card", "--url", "https://a.org"
+    )
+    assert run.code == 0, run.err
+    assert "the description of " in run.out and "give --url" not in run.out
+    assert "16 items that people and models take alike" in (tmp_path / "card" / "eval.yaml").read_text(encoding="utf-8")
+    described = json.loads((tmp_path / "card" / "croissant.json").read_text(encoding="utf-8"))
+    assert described["url"] == "https://a.org"
+    (tmp_path / "answers.csv").write_text("subject,q1\na,1\n", encoding="utf-8")
+    refused = mensura_command("export", tmp_path / "answers.csv", "--to", "file", "--out", tmp_path / "x")
+    assert "--to: got 'file'; expected one of irw, metr" in " ".join(refused.err.split())
+    refused = mensura_command("export", "example", "--to", "irw", "--out", tmp_path / "x")
+    assert "expected one of inspect, hugging-face" in " ".join(refused.err.split())
+
+
+def test_items_of_a_fit_are_counted_and_tam_takes_no_guessing(tmp_path, monkeypatch):
+    from mensura.cli.export import _write_items
+
+    rows = {"item": ["q1", "q1", "q2", "GROUP"], "name": ["a1", "d", "a1", "COV_11"], "value": [1.0, 0.5, 1.2, 1.0]}
+    table = pl.DataFrame(rows | {"type": ["2PL", "2PL", "2PL", ""]})
+    monkeypatch.setattr("mensura.responses.exchange.item_parameters", lambda _: table)
+    monkeypatch.setattr("mensura.responses.exchange.script", lambda to: f"# {to}")
+    for to, files in (("csv", ["parameters.csv"]), ("tam", ["parameters.csv", "tam.R"])):
+        (tmp_path / to).mkdir()
+        assert _write_items(Path("fit"), to, tmp_path / to) == "the parameters of 2 items"
+        assert sorted(path.name for path in (tmp_path / to).iterdir()) == files
+    for changed, why in (
+        ({"type": pl.lit("3PL")}, "the script for TAM has no guessing"),
+        ({"type": pl.lit("graded")}, "TAM has no graded model"),
+        ({"name": pl.lit("a2")}, "the script for TAM has one dimension"),
+    ):
+        odd = table.with_columns(**changed)
+        monkeypatch.setattr("mensura.responses.exchange.item_parameters", lambda _, odd=odd: odd)
+        with pytest.raises(mensura.MensuraError, match=f"fit: {why}. Use --to mirt"):
+            _write_items(Path("fit"), "tam", tmp_path / "tam")
+        assert _write_items(Path("fit"), "csv", tmp_path / "csv").startswith("the parameters of")
+
+
+def test_runs_are_one_line_each_and_counted(tmp_path, monkeypatch):
+    from mensura.cli.export import _write_runs
+
+    (tmp_path / "logs").mkdir()
+    for name in ("a.eval", "b.JSON", "c.txt"):
+        (tmp_path / "logs" / name).touch()
+    monkeypatch.setattr("mensura.intake.samples.read_samples", lambda path: [path.name, path.name])
+    monkeypatch.setattr("mensura.cli.export.metr_runs", lambda samples: [{"run": one} for one in samples])
+    assert _write_runs(tmp_path / "logs", tmp_path) == "4 runs"
+    lines = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["run"] for line in lines] == ["a.eval", "a.eval", "b.JSON", "b.JSON"]

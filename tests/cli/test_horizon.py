@@ -1,11 +1,13 @@
 """``mensura horizon``: the tables of the contract, embedded data, totals, and a fault in words."""
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from mensura.cli.horizon import _domains, _print
 from mensura.cli.main import build_app
 from mensura.trends import follow_horizons
 
@@ -79,3 +81,23 @@ def test_a_slower_pace_before_is_an_acceleration():
 def test_total_scores_without_lengths_are_asked_for(tmp_path):
     (tmp_path / "totals.csv").write_text("subject,benchmark,percent\na,b,50\n", encoding="utf-8")
     assert "total scores need lengths" in str(call(tmp_path / "totals.csv").exception)
+
+
+def test_three_of_each_further_kind_of_work_are_printed_and_shares_of_the_error_are_means(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.horizon.show", lambda tables, layout: shown.append(tables))
+    rows = [("science", f"s{at}", float(at)) for at in range(4)] + [("all", "a", 99.0), ("software", "w", None)]
+    table = pl.DataFrame(rows, schema=["suite", "subject", "p50"], orient="row")
+    parts = pl.DataFrame({"subject": ["a", "b"], "times": [0.2, 0.4], "runs": [0.8, 0.6]})
+    _print(SimpleNamespace(parts=parts), table.head(1), table, pl.DataFrame())
+    assert shown[0]["others"]["subject"].to_list() == ["s3", "s2", "s1"]
+    printed = capsys.readouterr().out
+    assert "The uncertainty of p50 comes from: times 30%, runs 70%.\n" in printed
+    _print(SimpleNamespace(parts=parts.clear()), table.head(0), table, pl.DataFrame())
+    assert "comes from" not in capsys.readouterr().out
+
+
+def test_the_embedded_rows_over_all_suites_are_of_security():
+    table = pl.DataFrame({"suite": ["all", "science", "software", "suite 1"]})
+    assert _domains(table, True)["suite"].to_list() == ["security", "science", "software"]
+    assert _domains(table, False)["suite"].to_list() == ["all"]

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+import mensura
 from mensura.cli.inputs import accepted_names, check_date, dated_scores
 from mensura.core.errors import MensuraError
+from mensura.stitching import evidence_scores
 from tests.intake.messy import GPT
 
 
@@ -85,3 +87,15 @@ def test_scores_get_their_dates_from_a_table_of_models_over_those_of_the_file(tm
     own = dated_scores(tmp_path / "scores.csv", None)
     given = dated_scores(tmp_path / "scores.csv", tmp_path / "models.csv")
     assert [str(table["released"][0]) for table in (own, given)] == ["2024-01-01", "2025-06-01"]
+
+
+def test_scores_of_an_evidence_come_as_the_fit_reads_them(few_models):
+    evidence = mensura.load(few_models)
+    assert dated_scores(evidence, None).equals(evidence_scores(evidence)[0])
+
+
+def test_scores_without_dates_may_stay_so_where_a_command_allows_it(tmp_path):
+    (tmp_path / "scores.csv").write_text("model,benchmark,score,released\nm,x,0.5,\n", encoding="utf-8")
+    assert dated_scores(tmp_path / "scores.csv", None, undated=True)["released"].to_list() == [None]
+    with pytest.raises(MensuraError):
+        dated_scores(tmp_path / "scores.csv", None)

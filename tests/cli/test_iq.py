@@ -1,12 +1,16 @@
 """The commands ``mensura iq`` and ``mensura cost``, as typed."""
 
 import json
+from dataclasses import dataclass
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
+from mensura.cli import iq as iq_command
 from mensura.core.errors import MensuraError
-from mensura.scale.ranking import say_chance
+from mensura.scale.ranking import say_chance, say_leader
 from tools.facts import import_facts
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -254,3 +258,156 @@ def test_cost_says_which_model_is_the_cheapest(mensura_command):
         first = min((row for row in rows if row["effective_cost"] is not None), key=lambda row: row["effective_cost"])
         said = f"{first['subject']} has the lowest effective cost: {first['effective_cost']:.2f}"
         assert said in mensura_command("cost", *arguments).out
+
+
+def scored(n_draws=1000, **more):
+    """Return a scoring of models a to c, of which c is too new to rank."""
+    composites = pl.DataFrame(
+        {"subject": list("abc"), "iq": [130, 120, 110], "low": [125.4, 110.5, 90.0], "high": [134.6, 129.5, 130.0]}
+        | {"measured": [9, 7, 2], "inherited": 1, "estimated": 22, "status": "Full", "published": [131, None, None]}
+    )
+    ranking = pl.DataFrame(
+        {"rank": [1, 2], "subject": ["a", "b"], "p_first": [0.996, 0.004], "rank_low": [1, 1], "rank_high": [2, 3]}
+        | {"measured": [9, 7]}
+    )
+    facts = {
+        "method": "joint",
+        "ladders": "recut",
+        "source": None,
+        "warnings": ("a: odd", "b: even"),
+        "n_draws": n_draws,
+    }
+    result = SimpleNamespace(
+        composites=composites,
+        rank=lambda least: ranking if least is None else ranking.head(1),
+        tables=lambda: {"composites": composites, "dimensions": DIMENSIONS},
+        matrix=SimpleNamespace(benchmarks=["x"] * 32),
+        not_ranked=composites.tail(1).with_columns(missing=pl.lit("scores on 3 tests")),
+        about_selection=["chosen"],
+        evidence=None,
+        **facts,
+    )
+    for name, value in more.items():
+        setattr(result, name, value)
+    return result
+
+
+DIMENSIONS = pl.DataFrame(
+    {"subject": ["a", "a", "a", "b"], "dimension": ["fluid", "trust", "odd", "fluid"], "iq": [110.0, 140.0, None, 90.0]}
+)
+
+
+def cells_of(printed):
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if line[:1] == "│"]
+
+
+def test_all_models_are_printed_in_one_line_each_with_interval_chance_and_ranks(capsys, monkeypatch):
+    monkeypatch.setattr("mensura.cli.output.console._width", 250)
+    emitted = []
+    monkeypatch.setattr("mensura.cli.iq.emit", lambda tables, **facts: emitted.append(facts))
+    iq_command._print_all(scored(), None, None)
+    printed = capsys.readouterr().out
+    assert cells_of(printed) == [
+        ["1", "a", "130", "125–135", "9", ">99%", "1–2", "Full", "131", "1", "22"],
+        ["2", "b", "120", "110–130", "7", "<1%", "1–3", "Full", "–", "1", "22"],
+        ["c", "110", "2", "scores on 3 tests"],
+    ]
+    assert "IQ, method joint, ladders recut" in printed and "how many of the 32 benchmarks" in printed
+    assert "note: chosen\n" in printed and "Can I trust this interval?" in printed and "Yours" not in printed
+    assert (
+        emitted[0]["left_out"] == 1 and emitted[0]["lead"] is None and emitted[0]["warnings"] == ["a: odd", "b: even"]
+    )
+    assert say_leader("a", [0.996], 2) in printed
+    lead = SimpleNamespace(to_dict=lambda _: {}, headline=lambda _: "A leads.", basis=lambda _: "By much.")
+    iq_command._print_all(scored(n_draws=0), 0.5, lead)
+    printed = capsys.readouterr().out
+    assert "A leads. By much.\n" in printed and "Can I trust" not in printed and emitted[1]["left_out"] == 2
+
+
+def test_models_that_were_added_come_first_with_their_rank_or_none(capsys, monkeypatch):
+    monkeypatch.setattr("mensura.cli.output.console._width", 250)
+    monkeypatch.setattr("mensura.cli.iq.emit", lambda *_, **__: None)
+    monkeypatch.setattr("mensura.cli.iq.added_subjects", lambda: ["c", "b"])
+    iq_command._print_all(scored(), None, None)
+    printed = capsys.readouterr().out
+    assert printed.startswith("Yours (mensura iq MODEL says why)\n")
+    assert cells_of(printed)[:2] == [
+        ["2", "b", "120", "110–130", "7", "Full"],
+        ["–", "c", "110", "90–130", "2", "Full"],
+    ]
+
+
+def explained(result, *, iq=130.0, missing=None, others=("b",)):
+    tree = SimpleNamespace(heading="A: IQ 130", iq=iq, to_dict=dict, label="A", low=None, high=None, status="measured")
+    tree.note, tree.parts = "mean", ()
+    result.explain = lambda model: tree
+    pairs = pl.DataFrame({"other": ["b", "c"], "told_apart": [other not in others for other in "bc"]})
+    result.drawn = SimpleNamespace(pairs=lambda model: pairs)
+    result.composites = result.composites.with_columns(missing=pl.lit(missing, pl.String))
+    result.tables = lambda: {"composites": result.composites, "dimensions": DIMENSIONS}
+    return result
+
+
+def test_one_model_is_printed_with_its_ends_and_those_it_cannot_be_told_from(capsys, monkeypatch):
+    emitted, shown = [], []
+    monkeypatch.setattr("mensura.cli.iq.emit", lambda tables, **facts: emitted.append(tables))
+    monkeypatch.setattr("mensura.cli.iq.show", lambda tables, layout: shown.append(layout))
+    iq_command._print_one(explained(scored()), "a", explain=False)
+    printed = capsys.readouterr().out
+    assert printed == (
+        "note: a: odd\nA: IQ 130\nStrongest in trust, weakest in fluid.\nCannot be told apart from: b.\n"
+    )
+    assert emitted[0]["not_told_apart"]["other"].to_list() == ["b"] and shown == ["iq one"]
+    assert emitted[0]["composites"]["subject"].to_list() == ["a"]
+    iq_command._print_one(explained(scored(), missing="3 tests", others=()), "a", explain=False)
+    printed = capsys.readouterr().out
+    assert "Too new to rank. It needs 3 tests.\n" in printed and "Cannot be told apart from: none.\n" in printed
+    iq_command._print_one(explained(scored(n_draws=0)), "a", explain=False)
+    assert "Cannot be told" not in capsys.readouterr().out
+    iq_command._print_one(explained(scored(), iq=None), "a", explain=False)
+    assert capsys.readouterr().out.endswith("mensura where shows the model's capability.\n")
+    monkeypatch.setattr("mensura.cli.iq.added_subjects", lambda: ["a"])
+    iq_command._print_one(explained(scored()), "a", explain=False)
+    assert "Can I trust this interval?" in capsys.readouterr().out
+    iq_command._print_one(explained(scored()), "a", explain=True)
+    assert capsys.readouterr().out.endswith("note: a: odd\nA 130 measured mean\n")
+
+
+def test_changes_of_one_model_are_its_own_and_the_largest_is_said(capsys, monkeypatch):
+    monkeypatch.setattr("mensura.cli.iq.emit", lambda *_, **__: None)
+    monkeypatch.setattr("mensura.cli.iq.show", lambda *_: None)
+
+    @dataclass(frozen=True)
+    class Changes:
+        composites: pl.DataFrame
+        inputs: pl.DataFrame
+
+        @property
+        def shown(self):
+            return self.composites.filter(pl.col("change") != 0)
+
+    moved = pl.DataFrame({"subject": ["a", "b", "c"], "change": [-2.25, 1.0, 0.0]})
+    monkeypatch.setattr("mensura.iq.compare_iq", lambda before, after: Changes(moved, moved))
+    for model, said in (
+        (None, "2 of 3 composites moved; most a, by -2.2 points."),
+        ("b", "1 of 1 composite moved; most b, by +1.0 points."),
+        ("c", "0 of 1 composite moved."),
+    ):
+        iq_command._print_changes(None, None, model)
+        assert capsys.readouterr().out == f"{said}\n"
+
+
+def test_errors_of_imputation_are_said_with_their_bias(capsys, monkeypatch):
+    outcomes = pl.DataFrame({"error": [4.0, -2.0, None]})
+    by = []
+    monkeypatch.setattr("mensura.iq.hide_and_impute", lambda _, by, advance: outcomes)
+    monkeypatch.setattr("mensura.iq.summarise", lambda table, *more: by.append(more) or table)
+    monkeypatch.setattr("mensura.cli.iq.emit", lambda *_, **__: None)
+    monkeypatch.setattr("mensura.cli.iq.show", lambda *_: None)
+    for is_joint in (True, False):
+        matrix = SimpleNamespace(measured=np.ones((2, 2)))
+        rules = SimpleNamespace(imputation=SimpleNamespace(is_joint=is_joint))
+        iq_command._print_imputation(SimpleNamespace(rules=rules, matrix=matrix))
+        said = "Imputed IQs are off by 3.0 points on average, with a bias of +1.0.\n"
+        assert capsys.readouterr().out == said
+    assert by == [(), ("benchmark",)] * 2

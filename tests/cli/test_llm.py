@@ -8,6 +8,7 @@ import pytest
 
 import mensura
 from mensura.cli.llm import AUTHOR, TITLE
+from mensura.core.cache import keep_results
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
@@ -70,3 +71,17 @@ def test_the_citation_file_says_the_same():
     assert f'title: "{TITLE}"' in text
     assert f'- name: "{AUTHOR}"' in text
     assert f"version: {mensura.__version__}" in text
+
+
+def test_what_is_kept_is_listed_and_cleared(mensura_command, monkeypatch, tmp_path):
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path / "kept"))
+    keep_results("study", [(["a"], list(range(1000)))])
+    cache = ("evidence", "cache")
+    [row] = json.loads(mensura_command(*cache, "--json").out)["kept"]
+    [file] = (path for path in (tmp_path / "kept").rglob("*") if path.name == row["file"])
+    assert row["result"] == "study" and row["megabytes"] == pytest.approx(file.stat().st_size / 1e6)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", row["used"])
+    assert mensura_command(*cache, "--clear").out.startswith("removed 1 result from ")
+    assert json.loads(mensura_command(*cache, "--json").out)["kept"] == []
+    monkeypatch.setenv("MENSURA_CACHE", "off")
+    assert mensura_command(*cache).out == "Nothing is kept: MENSURA_CACHE is off.\n"

@@ -2,11 +2,12 @@
 
 import json
 import os
+import signal
 
 import polars as pl
 import pytest
 
-from mensura.cli.main import build_app, main
+from mensura.cli.main import _end_when_asked, build_app, main
 
 
 def test_a_command_ended_while_it_imports_prints_no_traceback(mensura_command, monkeypatch):
@@ -118,3 +119,25 @@ def test_matrices_take_one_thread_unless_the_user_chooses_more(monkeypatch, chos
     with pytest.raises(SystemExit):
         main()
     assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
+
+
+def test_a_signal_ends_the_program_as_a_key_does_and_a_forked_worker_at_once(monkeypatch):
+    handlers, last, killed, process = [], [], [], [7]
+    monkeypatch.setattr("mensura.cli.main.signal.signal", lambda number, handler: handlers.append((number, handler)))
+    monkeypatch.setattr("mensura.cli.main.atexit.register", last.append)
+    monkeypatch.setattr("mensura.cli.main.os.getpid", lambda: process[0])
+    monkeypatch.setattr("mensura.cli.main.os.kill", lambda *given: killed.append(given))
+    _end_when_asked()
+    [(number, end)], [die] = handlers, last
+    assert number == signal.SIGTERM
+    die()
+    assert killed == [], "nobody asked"
+    with pytest.raises(KeyboardInterrupt):
+        end()
+    assert handlers[-1] == (signal.SIGTERM, signal.SIG_DFL) and killed == []
+    die()
+    assert killed == [(7, signal.SIGTERM)]
+    process[0] = 8
+    with pytest.raises(KeyboardInterrupt):
+        end()
+    assert killed[1:] == [(8, signal.SIGTERM)]

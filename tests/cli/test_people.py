@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura import MensuraError
+from mensura.cli.people import _about_points, _labels, _mean_rate, split_crossings
 from mensura.people import ItemPool
 
 
@@ -145,3 +147,33 @@ def test_of_pupils_and_another_country_nothing_is_said_of_the_world(mensura_comm
     assert "Observed: DEU, ages 15, at school" in narrow
     assert "Wanted: JPN" in narrow
     assert "IQ-equivalent" not in narrow and "Distance to the world" not in narrow
+
+
+def test_the_hardest_and_the_easiest_item_of_the_whole_sample_are_named(folder):
+    rates = pl.DataFrame(
+        {"item": ["a", "b", "c", "c"], "covariate": ["all", "all", "all", "sex"], "rate": [0.5, 0.25, 0.9, 0.1]}
+    )
+    said = "pool: 55.0% right on average, from 25.0% (b) to 90.0% (c)."
+    assert _mean_rate(ItemPool.read(folder), rates) == said
+
+
+def test_codes_get_the_names_that_are_given_to_them():
+    labels = ["sex=1:female, 2:male", "land=7:North:East"]
+    named = {"sex": {"1": "female", "2": "male"}, "land": {"7": "North:East"}}
+    assert _labels(labels, ["land", "sex"]) == named
+    assert _labels([], []) == {}
+    for wrong in ("sex", "sex=", "sex=1", "sex=:f", "sex=1:f,2:", "shoe=1:f"):
+        with pytest.raises(MensuraError, match=f"--label {wrong}: expected COVARIATE=CODE:NAME"):
+            _labels([wrong], ["sex"])
+    assert split_crossings("age_band, country+sex,") == [("age_band",), ("country", "sex")]
+
+
+def test_points_are_written_where_asked_for_and_partial_credit_is_said(tmp_path):
+    points = pl.DataFrame({"person": [5, 6], "q1": [0, 1], "q2": [2, None], "q3": [None, None]})
+    assert _about_points(points, None) == [
+        "partial credit: q2. --points FILE keeps their points for responses fit --model graded"
+    ]
+    assert _about_points(points.drop("q2"), None) == []
+    target = tmp_path / "points.csv"
+    assert _about_points(points, target) == [f"wrote the points of 3 items to {target}"]
+    assert pl.read_csv(target).columns == points.columns

@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.cli.responses import draw_fit
+from mensura.cli.responses import _print_placed, draw_fit, few_beside_many
 from mensura.core.folders import whole_folder
 from mensura.people import ItemPool
 from mensura.responses import ItemBank, fit_responses, next_items, read_responses
@@ -189,3 +190,57 @@ def test_a_covariate_that_nobody_has_is_refused():
     pool = ItemPool.from_answers("p", {"item": ["q1"]}, answers, persons, by=[])
     with pytest.raises(MensuraError, match="nobody in pool 'p' has a value of 'sex'"):
         read_responses(pool, by="sex")
+
+
+def test_subjects_of_small_groups_beside_a_large_one_are_those_a_user_looks_for():
+    """A few models among many people; the group of reference is never among them."""
+    groups = ["people"] * 30 + ["models"] * 20 + ["crowd"] * 21 + ["few"]
+    table = pl.DataFrame({"subject": [f"s{at}" for at in range(72)], "group": groups})
+    fit = SimpleNamespace(subjects=table, reference="few")
+    assert few_beside_many(fit) == [f"s{at}" for at in range(30, 50)]
+    assert few_beside_many(SimpleNamespace(subjects=table, reference="models")) == ["s71"]
+
+
+def placed(**first):
+    row = {"subject": "a", "ability": 1.0, "iq": 120.4, "iq_low": 115.0, "iq_high": 126.0, "at_least": False}
+    rows = [row | first | {"population": "people"}, row | {"subject": "b", "ability": 2.0, "population": "people"}]
+    return SimpleNamespace(subjects=pl.DataFrame(rows), heading="2 subjects among people", warnings=["few"])
+
+
+def test_the_first_of_ones_own_or_the_highest_is_said_among_people(capsys):
+    _print_placed(placed(), ())
+    assert capsys.readouterr().out.endswith("warning: few\nb: IQ-equivalent 120 (115 to 126, 90%) among people.\n")
+    _print_placed(placed(), ["a"])
+    assert capsys.readouterr().out.endswith("a: IQ-equivalent 120 (115 to 126, 90%) among people.\n")
+    _print_placed(placed(at_least=True), ["a"])
+    said = "a: IQ-equivalent at least 120, as far as their number can tell, among people.\n"
+    assert capsys.readouterr().out.endswith(said)
+    _print_placed(placed(iq=None), ["a"])
+    assert capsys.readouterr().out.endswith("warning: few\n")
+
+
+def test_a_fixed_form_takes_no_answers_and_aims_where_it_is_told(fitted, file, mensura_command):
+    refused = mensura_command("responses", "next", fitted, file, "--form", 3)
+    assert (refused.code, "a fixed form takes no answers; leave LOG out" in refused.err) == (2, True)
+    items = pl.read_csv(fitted / "items.csv").sort("difficulty")["item"].to_list()
+    for mean, expected in ((-9, items[:3]), (9, items[-3:])):
+        words = ("--form", 3, "--mean", mean, "--sd", 0.1, "--choice", "best", "--json")
+        form = json.loads(mensura_command("responses", "next", fitted, *words).out)["form"]
+        assert {row["item"] for row in form} == set(expected)
+    unknown = mensura_command("responses", "next", fitted, "--content", "colour")
+    assert (unknown.code, "colour" in unknown.err) == (2, True)
+
+
+def test_next_items_are_printed_until_the_interval_is_narrow_enough(fitted, mensura_command):
+    run = mensura_command("responses", "next", fitted, "--count", 2)
+    assert "Run next" in run.out
+    assert len([line for line in run.out.splitlines() if line.startswith("│ i")]) == 2
+    assert "Run next" not in mensura_command("responses", "next", fitted, "--within", 99).out
+
+
+def test_reading_says_how_many_were_right_and_settings_of_counting_are_refused_for_ratings(mensura_command, tmp_path):
+    (tmp_path / "a.csv").write_text("subject,q1,q2\na,1,0\nb,1,1\n", encoding="utf-8")
+    run = mensura_command("responses", "read", tmp_path / "a.csv")
+    assert run.out.endswith("; 75.0% right on average.\n")
+    refused = mensura_command("responses", "fit", tmp_path / "a.csv", "--model", "graded", "--set", "partial=half")
+    assert "--set partial: of no use to --model graded, whose outcomes are categories" in refused.err

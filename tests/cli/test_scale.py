@@ -128,3 +128,54 @@ def test_equating_ends_with_one_score_in_words(mensura_command):
 def test_a_start_that_says_nothing_or_two_things_is_refused(mensura_command, arguments, message):
     run = mensura_command("scale", *arguments)
     assert (run.code, message in run.err) == (2, True), run.err
+
+
+def test_a_rate_is_printed_in_every_unit(mensura_command):
+    assert mensura_command("scale", "0.5").out.splitlines() == [
+        "On the human ruler",
+        "┌───────────────┬─────────┬────────────────────────────────────────────────────┐",
+        "│ success rate  │ 50.000% │ of the population succeed                          │",
+        "│ rarity        │ 1 in 2  │ people                                             │",
+        "│ percentile    │ 50      │ percent of people do not succeed                   │",
+        "│ IQ-equivalent │ 100.0   │ mean 100, standard deviation 15                    │",
+        "│ level         │ 0.80    │ base 10, level 1 centred on 1 in √10; band 10–100% │",
+        "└───────────────┴─────────┴────────────────────────────────────────────────────┘",
+        "--dimension all: the level this is on each calibrated dimension.",
+        "Rates speak of the population they were measured in or extrapolated to.",
+    ]
+
+
+def test_ends_are_printed_beside_the_value_in_the_units_of_a_dimension(mensura_command):
+    """Of volume 0.5 − 1.5 · level + 0.55 is the logarithm of the rate: 0.1 is level 1.37."""
+    run = mensura_command("scale", "10%", "--low", "1%", "--high", "20%", "--dimension", "volume")
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in run.out.splitlines() if line[0] == "│"]
+    assert rows[0] == ["success rate", "10.000%", "1.000% to 20.000%", "of the population succeed"]
+    assert rows[1] == ["rarity", "1 in 10", "1 in 5 to 1 in 100", "people"]
+    assert rows[2][1:3] == ["90", "80 to 99"]
+    assert [row[0] for row in rows] == ["success rate", "rarity", "percentile", "IQ-equivalent", "level"]
+    assert rows[4][3] == "volume, base 31.95 (High)"
+    level, ends = float(rows[4][1]), [float(end) for end in rows[4][2].split(" to ")]
+    assert ends[0] < level < ends[1]
+    told = json.loads(mensura_command("scale", "10%", "--low", "1%", "--high", "20%", "--json").out)
+    assert (told["low"]["one_in"], told["high"]["one_in"]) == pytest.approx((5.0, 100.0))
+    assert {"low", "high"} <= set(told["dimensions"][0]) and told["notes"] == []
+    alone = json.loads(mensura_command("scale", "10%", "--json").out)
+    assert not {"low", "high"} & ({*alone} | {*alone["dimensions"][0]} | {*alone["scale"][0]})
+
+
+def test_all_dimensions_are_listed_where_asked_for_or_with_a_calibration(mensura_command):
+    listed = "The level this is on each calibrated dimension"
+    assert listed not in mensura_command("scale", "0.1", "--dimension", "volume").out
+    for words in (("--dimension", "all"), ("--calibration", "open"), ("--calibration", "published")):
+        assert listed in mensura_command("scale", "0.1", *words).out
+    rows = json.loads(mensura_command("scale", "0.038", "--json").out)["dimensions"]
+    assert [row["dimension"] for row in rows if row["items"] == "outside"] == ["atypicality", "spatial-reasoning"]
+
+
+def test_tests_of_files_are_called_by_the_name_of_the_file(mensura_command, tmp_path):
+    rates = [0.05 * at for at in range(2, 18)]
+    table = pl.DataFrame({"item": [f"q{at}" for at in range(len(rates))], "rate": rates})
+    for name, shift in (("one.csv", 0.02), ("two.final.csv", 0.1)):
+        table.with_columns(observed=pl.col("rate") + shift).write_csv(tmp_path / name)
+    files = (tmp_path / "one.csv", tmp_path / "two.final.csv", "--draws", 5)
+    assert json.loads(mensura_command("equate", *files, "--json").out)["tests"] == ["one", "two"]

@@ -1,8 +1,14 @@
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
+
+from mensura import MensuraError
+from mensura.cli.trends import STREAMS, _embedded_compute, _finding, _follow, _print
+from mensura.trends.pace import UNFORESEEN
 
 
 @pytest.fixture
@@ -95,3 +101,111 @@ def test_the_published_analyses_of_ones_own_scores(mensura_command, scores):
     assert "published trends: 45 subjects, 9 benchmarks, 270 scores" in run.out
     assert "Slopes under other weights of the penalty" in run.out
     assert "Doubling" not in run.out  # nothing was given that doubles
+
+
+def test_the_finding_says_pace_and_first_forecast_with_their_intervals():
+    tables = {
+        "pace": pl.DataFrame({"slope": [0.625, 9.0], "low": [0.5, 9.0], "high": [0.75, 9.0]}),
+        "forecast": pl.DataFrame({"date": ["2027-01-01"], "capability": [2.345], "low": [2.0], "high": [3.0]}),
+    }
+    said = _finding(tables, {"unit": "the distance from a to b"}, 0.8)
+    assert said.startswith(
+        "Capability grows by 0.62 a year (0.50 to 0.75, 80%); 1 is the distance from a to b. The best model of "
+        "2027-01-01 is expected at 2.35 (2.00 to 3.00). "
+    )
+    assert said.endswith(UNFORESEEN)
+
+
+def test_tables_of_trends_are_printed_newest_first_with_the_verdict_of_the_watch(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("mensura.cli.trends.show", lambda tables, layout, **words: shown.append((tables, words)))
+    tables = {
+        "frontier": pl.DataFrame({"subject": ["old", "new"]}),
+        "pace": pl.DataFrame({"slope": [0.5], "low": [0.5], "high": [0.5]}),
+        "forecast": pl.DataFrame({"date": ["2027"], "capability": [2.0], "low": [2.0], "high": [3.0]}),
+    }
+    _print(tables, {"unit": "one", "compute": "of all", "watch": {"verdict": "no alarm"}}, 0.9)
+    assert shown[0][0]["frontier"]["subject"].to_list() == ["new", "old"]
+    assert shown[0][1] == {"level": 0.9, "forecast": "the frontier (90%)"}
+    printed = capsys.readouterr().out
+    assert printed.startswith("Unit of capability: one.\nCompute: of all.\nWatch: no alarm\nCapability grows by")
+    assert tables["frontier"]["subject"].to_list() == ["old", "new"]
+    _print(tables, {"unit": "one"}, 0.9)
+    assert "Watch: " not in capsys.readouterr().out
+
+
+HOW = {"level": 0.8, "seed": 3, "since": None, "fewest_benchmarks": None, "method": "pooled", "anchor": "x", "days": ()}
+HOW |= {"compute": None, "distilled": True, "watch": False}
+
+
+@pytest.fixture
+def followed(monkeypatch):
+    """What the command asks of each instrument, in place of computing it."""
+    asked = {}
+    ahead = SimpleNamespace(pace="pace", frontier="frontier", table="forecast")
+    fit = SimpleNamespace(unit="one", notes=["n"], warnings=["w"])
+    parts = SimpleNamespace(families=1, estimates=2, joint=3, constancy=4, buckets=5)
+
+    def note(name, result):
+        def instrument(*given, **named):
+            asked[name] = (given, named)
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        return instrument
+
+    for place, result in (
+        ("mensura.stitching.stitch", fit),
+        ("mensura.trends.forecast", ahead),
+        ("mensura.trends.measure_progress", parts),
+        ("mensura.trends.load_published", SimpleNamespace(models="published")),
+        ("mensura.trends.progress.read_compute", "amounts"),
+        ("mensura.trends.capabilities.select_scores", "selected"),
+    ):
+        monkeypatch.setattr(place, note(place.rpartition(".")[2], result), raising=False)
+    asked["fit"], asked["note"] = fit, note
+    return asked
+
+
+def test_scores_are_selected_fitted_and_forecast_with_the_settings_given(followed):
+    tables, facts = _follow("scores", HOW, Path("own.csv"))
+    assert tables == {"pace": "pace", "frontier": "frontier", "forecast": "forecast"}
+    assert facts == {"method": "pooled", "level": 0.8, "unit": "one", "notes": ["n", "w", UNFORESEEN]}
+    assert followed["select_scores"] == (("scores",), {"since": None, "fewest": 1})
+    assert followed["stitch"] == (("selected",), {"method": "pooled", "anchor_benchmark": "x"})
+    assert followed["forecast"] == ((followed["fit"],), {"to": None, "level": 0.8, "seed": 3})
+    _follow("scores", HOW | {"days": ("day",), "fewest_benchmarks": 4, "since": "then"}, Path("own.csv"))
+    assert followed["forecast"][1]["to"] == ["day"]
+    assert followed["select_scores"][1] == {"since": "then", "fewest": 4}
+
+
+def test_embedded_compute_belongs_to_the_published_fit_and_ones_own_to_the_fit_of_ones_scores(followed):
+    embedded = HOW | {"compute": _embedded_compute()}
+    tables, facts = _follow("scores", embedded, "evidence")
+    assert facts["compute"] == "models of the published fit, in its unit"
+    assert followed["measure_progress"] == (("published", "amounts"), {"level": 0.8})
+    names = ("families", "progress", "joint", "constancy", "fixed_capability")
+    assert [tables[name] for name in names] == [1, 2, 3, 4, 5]
+    assert followed["read_compute"] == ((_embedded_compute(),), {"distilled": True})
+    _, facts = _follow("scores", embedded, Path("own.csv"))
+    assert "compute" not in facts and followed["measure_progress"][0][0] is followed["fit"]
+    _, facts = _follow("scores", HOW | {"compute": Path("mine.csv")}, "evidence")
+    assert "compute" not in facts and followed["measure_progress"][0][0] is followed["fit"]
+
+
+def test_a_watch_that_cannot_be_kept_says_why_and_one_that_can_has_its_looks(followed, monkeypatch):
+    watched = SimpleNamespace(looks="looks", facts={"alarm": None, "verdict": "no alarm"})
+    monkeypatch.setattr("mensura.cli.trends._watched", followed["note"]("watch", watched))
+    tables, facts = _follow("scores", HOW | {"watch": True}, "evidence")
+    assert (tables["looks"], facts["watch"]["verdict"]) == ("looks", "no alarm")
+    assert followed["watch"] == (("selected", {"streams": STREAMS, "seed": 3}), {})
+    monkeypatch.setattr("mensura.cli.trends._watched", followed["note"]("watch", MensuraError("too few")))
+    tables, facts = _follow("scores", HOW | {"watch": True}, "evidence")
+    assert tables["looks"].is_empty() and facts["watch"] == {"alarm": None, "verdict": "none (too few)"}
+
+
+def test_horizons_belong_to_the_published_method(mensura_command, scores, tmp_path):
+    (tmp_path / "h.csv").write_text("subject,minutes\nm01,3\n", encoding="utf-8")
+    run = mensura_command("trends", scores, "--horizons", tmp_path / "h.csv")
+    assert (run.code, "--horizons: belongs to --method rosetta" in run.err) == (2, True)

@@ -5,7 +5,8 @@ import re
 import polars as pl
 import pytest
 
-from mensura.cli.where import for_people
+import mensura
+from mensura.cli.where import _finding, _outside_composite, for_people
 
 
 def test_chances_are_words_and_the_model_itself_is_among_the_rows_printed():
@@ -48,3 +49,35 @@ def test_scores_outside_the_iq_are_named_with_their_use(mensura_command, tmp_pat
     run = mensura_command("where", "my-model", "--add", mine)
     assert "its scores on mmlu_pro; they count for the capability, and are read for the IQ" in run.out
     assert "its scores on my-own; they count for neither IQ nor capability" in run.out
+
+
+def test_the_cheapest_model_is_named_with_its_iq():
+    rows = pl.DataFrame({"subject": ["a", "b"], "iq": [None, 120.4], "sticker_price": [None, 2.5], "usage": [1.0, 2.0]})
+    unit = "US dollars for a million tokens in and a million out"
+    said = f"b has the lowest sticker price: 2.50 ({unit}), with an IQ of 120."
+    assert _finding(rows, "sticker_price") == said
+    early = rows.with_columns(sticker_price=1.0)
+    assert _finding(early, "sticker_price").startswith("a has the lowest sticker price: 1.00 ")
+    assert _finding(early, "sticker_price").endswith("with no IQ yet.")
+    assert _finding(rows.head(1), "sticker_price") == "No sticker price is known here."
+    assert _finding(rows.clear(), "sticker_price") == "No model is as good as that."
+
+
+def test_scores_off_the_iq_are_listed_by_their_use():
+    evidence = mensura.load()
+    outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
+    scores = evidence.primary_scores
+    subject = scores.filter(pl.col("benchmark").is_in(outside.implode()))["subject"].mode().sort()[0]
+    uses = _outside_composite(evidence, subject)
+    named = sorted(name for names in uses.values() for name in names)
+    own = scores.filter(pl.col("subject") == subject, pl.col("benchmark").is_in(outside.implode()))
+    assert named == sorted(own["benchmark"]) and named
+    words = {"the capability", "the capability, and are read for the IQ", "neither IQ nor capability"}
+    assert set(uses) <= words
+
+
+def test_a_model_among_the_first_prices_stays_in_its_place():
+    names = [f"m{number}" for number in range(20)]
+    prices = pl.DataFrame({"subject": names, "sticker_price": [float(at) for at in range(20)]})
+    assert for_people(prices, "m3")["subject"].to_list() == names
+    assert for_people(prices, "m11")["subject"].to_list() == names

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from datetime import date
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import mensura
+from mensura.iq import Explanation
 from mensura.people import World
 from mensura.study.headlines import say_lead
 from tests.cli.test_report import free_port
@@ -369,3 +372,100 @@ def post(port: int, host: str) -> int:
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("POST", "/mcp", body="{}", headers={"Host": host, "Content-Type": "application/json"})
         return connection.getresponse().status
+
+
+def small_tools():
+    """Return the tools on a study that knows two models, one of them without an IQ."""
+    from mensura.serve.agent_server import AgentTools
+
+    rows = [
+        {"subject": name, "name": name.upper(), "provider": "OpenAI", "released": date(2026, 1, 1), "source": None}
+        | {"iq": iq, "iq_low": 110.0, "iq_high": 130.0, "rank": rank, "rank_low": 1, "rank_high": 3, "p_first": 0.5}
+        | {"capability": 2.0, "capability_low": 1.0, "capability_high": 3.0, "status": status, "eq": eq}
+        | {"measured": measured, "estimated": None, "sticker_price": 5.0, "effective_cost": 7.0}
+        | {"input_price": None, "output_price": None}
+        for name, iq, rank, status, eq, measured in (
+            ("gpt-5.5", 120, 2, "Full", 99, 9),
+            ("gpt-5", None, None, None, None, None),
+        )
+    ]
+    dimensions = pl.DataFrame(
+        {
+            "subject": ["gpt-5.5"],
+            "dimension": ["math"],
+            "iq": [125.0],
+            "low": [115.0],
+            "high": [135.0],
+            "status": ["Full"],
+        }
+    )
+    drawn = SimpleNamespace(subjects=("gpt-5.5", "gpt-5"), ahead=lambda one, other: 0.75)
+    study = SimpleNamespace(
+        models=pl.DataFrame(rows),
+        dimensions=dimensions,
+        dimension_names={"math": "Mathematics"},
+        lead=None,
+        iq=SimpleNamespace(drawn=drawn),
+        over_people={("arc_agi_1", "crowd workers"): {"gpt-5.5": 0.9}, ("arc_agi_1", "others"): {"gpt-5.5": 0.8}},
+    )
+    return AgentTools(mensura.load, study)
+
+
+def test_a_model_has_every_number_with_its_status_and_its_scores_only_in_full():
+    tools = small_tools()
+    brief, full = tools.look_up_model("gpt-5.5"), tools.look_up_model("gpt-5.5", "full")
+    assert brief.scores == [] and len(full.scores) == mensura.load().scores.filter(subject="gpt-5.5").height
+    assert (brief.iq.value, brief.iq.low, brief.iq.high, brief.iq.status) == (120, 110.0, 130.0, "Full")
+    assert (brief.rank.value, brief.rank.low, brief.rank.high) == (2, 1, 3)
+    assert (brief.capability.value, brief.capability.status) == (2.0, "estimated from every score")
+    assert (brief.emotional.value, brief.emotional.status) == (99, "measured")
+    assert (brief.measured, brief.estimated, brief.chance_of_being_first) == (9, 0, 0.5)
+    assert {name: (one.value, one.status) for name, one in brief.prices.items()} == {
+        "sticker_price": (5.0, "listed"),
+        "effective_cost": (7.0, "derived"),
+    }
+    assert [(one.dimension, one.iq.value) for one in brief.dimensions] == [("Mathematics", 125.0)]
+    assert brief.leader.startswith("No model is known well enough")
+    unknown = tools.look_up_model("gpt-5")
+    assert (unknown.iq.value, unknown.iq.status, unknown.rank.status) == (None, *["too little measured"] * 2)
+    assert (unknown.emotional.status, unknown.measured) == ("missing", 0)
+
+
+def test_two_models_and_a_group_are_compared_on_what_they_share():
+    tools = small_tools()
+    found = tools.compare(["gpt-5.5", "gpt-5", "crowd workers"])
+    assert [(one.first, one.second, one.on, one.chance_first_above.value) for one in found.chances] == [
+        ("gpt-5.5", "People: crowd workers", "arc_agi_1", 0.9)
+    ], "a model without an IQ is above nobody in IQ"
+    assert found.sources == [] and all(one.dimensions == [] and one.prices == {} for one in found.models)
+    assert all(len(test.scores) > 1 for test in found.shared)
+    assert [test.benchmark for test in found.shared] == sorted(test.benchmark for test in found.shared)
+    full = tools.compare(["gpt-5.5", "gpt-5"], "full")
+    assert full.models[0].dimensions and full.models[0].prices
+    assert len(full.sources) == sum(len(test.scores) for test in full.shared)
+    for names in (["gpt-5.5"], ["gpt-5.5", "gpt-5.5"], [f"m{at}" for at in range(6)]):
+        with pytest.raises(mensura.MensuraError, match="give 2 to 5 different ones"):
+            tools.compare(names)
+
+
+def test_a_derivation_is_one_level_deep_and_names_the_source_of_a_score():
+    from mensura.serve.agent_server import _explained, _find
+
+    leaf = Explanation("hle", 120.0, 110.0, 130.0, "source", "5%")
+    gap = Explanation("odd", 100.0, None, None, "joint", "")
+    part = Explanation("Science", 110.0, 105.0, 115.0, "partly", "", (leaf, gap))
+    whole = Explanation("M", 115.0, None, None, "Full", "mean", (part,))
+    brief, full = (_explained(whole, {"hle": "a board"}, deep) for deep in (1, None))
+    assert [(one.label, one.more_parts, one.parts) for one in brief.parts] == [("Science", 2, [])]
+    assert (brief.iq.interval, brief.parts[0].iq.interval, brief.more_parts) == ("", "90%", 0)
+    leaves = full.parts[0].parts
+    assert [one.iq.source for one in leaves] == ["a board", "Mensura, from the scores listed"]
+    assert _find(whole, {"science"}) is part and _find(whole, {"hle", "x"}) is leaf and _find(whole, {"y"}) is None
+
+
+def test_published_people_of_a_benchmark_have_their_grade_and_number():
+    found = small_tools().human_baseline("gpqa diamond")
+    experts = next(row for row in found.people if row.people.endswith("expert validators"))
+    assert (experts.score.value, experts.unit, experts.grade) == (81.3, "percent", "C")
+    with pytest.raises(mensura.MensuraError, match="people: is missing; say whom the estimates are about"):
+        small_tools().human_baseline("mine", estimates={"a": 0.5})

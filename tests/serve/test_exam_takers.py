@@ -210,3 +210,32 @@ def test_pictures_are_shown_to_those_who_have_the_item_and_started(tmp_path):
     assert taker.get("/picture/..%2Fexam.toml").status_code == 404
     assert Taker(exam_app(exam, store)).get("/picture/q", follow_redirects=False).headers["location"] == "/"
     store.close()
+
+
+def test_forms_of_other_sites_begin_change_and_delete_nothing(taker, store):
+    taker.start()
+    foreign = {"origin": "http://elsewhere.example"}
+    for path in ("/begin", "/about", "/start", "/finish", "/answer", "/leave", "/forget"):
+        answer = taker.post(path, data={"consent": "yes", "code": taker.code, "item": "half"}, headers=foreign)
+        assert answer.status_code == 403, path
+        assert "<html" in answer.text, "said on a page"
+    assert store.find(taker.code).finished is None and len(store.rows("sittings")) == 1
+
+
+def test_an_address_of_an_item_that_is_no_number_leads_to_the_first_without_an_answer(taker):
+    taker.start()
+    taker.fill("/answer", item="capital", option="1")
+    for asked, place in (("", 2), ("x", 2), ("²", 2), ("123456", 2), ("-1", 2)):
+        answer = taker.get(f"/sit?n={asked}", follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/sit?n={place}"), asked
+    for asked in ("0", "99999"):
+        assert taker.get(f"/sit?n={asked}", follow_redirects=False).headers["location"] == "/review"
+    assert taker.get("/sit?n=5", follow_redirects=False).status_code == 200
+
+
+def test_a_cookie_lasts_a_month_and_is_for_this_site_alone(taker):
+    form = {"sent": "by a form", "consent": "yes"}
+    answer = taker.post("/begin", data=form, headers={"origin": "http://testserver"}, follow_redirects=False)
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith(f"{COOKIE}=") and "max-age=2592000" in cookie
+    assert "httponly" in cookie and "samesite=lax" in cookie and "secure" not in cookie

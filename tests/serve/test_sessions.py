@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from mensura.core.errors import MensuraError
 from mensura.serve import ReviewerSecret, is_open_to_others
-from mensura.serve.sessions import IDLE, LONGEST, Attempts, Sessions, is_own, own_form
+from mensura.serve.sessions import IDLE, LONGEST, Attempts, Begins, Sessions, is_own, own_form
 
 SECRET = "correct horse battery staple"
 
@@ -147,3 +147,40 @@ def test_a_form_has_64_kibibytes_and_32_fields_at_most():
 )
 def test_a_form_is_the_sites_own_by_the_browsers_word(headers, own):
     assert is_own(request_of(**headers)) is own
+
+
+def test_of_too_many_visitors_those_whose_tries_are_long_past_are_forgotten(monkeypatch):
+    monkeypatch.setattr(Attempts, "_REMEMBERED", 2)
+    now = [0.0]
+    attempts = Attempts(lambda: now[0])
+    attempts.failed("past")
+    now[0] = Attempts.EACH_PAUSE
+    attempts.failed("late")
+    assert attempts.is_new("past") and not attempts.is_new("late")
+    attempts.failed("new")
+    assert set(attempts._each) == {"late", "new"}
+
+
+def test_a_class_behind_one_address_may_begin_at_once_and_a_flood_may_not():
+    begins = Begins(lambda: 0.0)
+    for _ in range(300):
+        assert begins.wait("school") == 0
+        begins.failed("school")
+    assert begins.wait("school") == 2.0 and begins.wait("elsewhere") == 0
+
+
+def test_a_secret_has_16_to_1024_characters_and_is_read_without_blanks(tmp_path):
+    for length, fine in ((15, False), (16, True), (1024, True), (1025, False)):
+        if fine:
+            assert ReviewerSecret("x" * length).is_it("x" * length)
+        else:
+            with pytest.raises(MensuraError, match=f"got {length} characters; give 16 to 1024"):
+                ReviewerSecret("x" * length)
+    (tmp_path / "secret").write_text(f"  {SECRET}\n", encoding="utf-8")
+    read = ReviewerSecret.read(tmp_path / "secret")
+    assert read.is_it(SECRET) and not read.is_it(f"{SECRET} ")
+    with pytest.raises(MensuraError, match="could not be read"):
+        ReviewerSecret.read(tmp_path / "none")
+    for mode, is_open in ((0o600, False), (0o640, True), (0o601, True), (0o400, False)):
+        (tmp_path / "secret").chmod(mode)
+        assert is_open_to_others(tmp_path / "secret") == is_open

@@ -75,3 +75,40 @@ def test_a_drawing_of_its_own_has_no_words_for_scripts():
     found = compact_drawing(svg)
     assert "aria-label" not in found and 'class="drawn"' not in found
     assert "<style>.l0{fill:red;stroke:blue;}</style>" in found and 'class="l0"' in found
+
+
+def test_makers_stay_on_a_page_that_lets_readers_choose_them():
+    mark = '<main><a data-subject="x" data-provider="OpenAI">x</a></main>'
+    assert "data-provider" not in Compact("").page(mark, "")
+    assert "data-provider=OpenAI" in Compact("").page(f'{mark}<script src="static/charts.js"></script>', "")
+
+
+def test_a_mark_that_leads_to_its_model_needs_no_other_name():
+    own = Compact("").page('<a class="m" href="../models/opus.html" data-subject="opus">o</a>', "")
+    other = Compact("").page('<a class="m" href="../models/opus.html" data-subject="sol">o</a>', "")
+    assert "data-subject" not in own and "data-subject=sol" in other
+
+
+def test_lines_are_level_upright_or_slanted_and_whole_numbers_lose_their_point():
+    for x, y, drawn in (("9.0", "2.0", "M1 2H9"), ("1.0", "7.5", "M1 2V7.5"), ("3.0", "4.0", "M1 2L3 4")):
+        line = f'<line x1="1.0" y1="2.0" x2="{x}" y2="{y}" class="g"/>'
+        assert compact_inline(line) == f'<path d="{drawn}" class="g"/>'
+    assert compact_inline('<text x="10.0" y="10.05" dx="1.0">1.0</text>') == '<text x=10 y=10.05 dx="1.0">1.0</text>'
+
+
+def test_marks_of_one_path_become_uses_of_one_shape():
+    grey = '<path d="M1,2m0-3l3 3zM0.0,5m0-3l3 3z" fill="grey"/>'
+    page = Compact("").page(f"<main>{grey}</main>", "")
+    assert page.count("m0-3l3 3z") == 1 and page.count("<use") == 2 and "<g fill=grey>" in page
+    one = '<path d="M1,2m0-3l3 3z" fill="grey"/>'
+    assert Compact("").page(one, "") == one, "a single one stays a path"
+
+
+def test_each_look_and_table_has_its_own_number():
+    text = '<text x="1" fill="{}" font-size="{}">t</text>'
+    compact = Compact("")
+    page = compact.page(f"<main>{text.format('red', 11)}{text.format('blue', 9)}{text.format('red', 11)}</main>", "")
+    assert re.findall(r"data-s=(\d)", page) == ["0", "1", "0"]
+    row = '<tr><td data-label="{}">1</td></tr>'
+    tables = "".join(f"<table>{row.format(name)}</table>" for name in ("A", "B", "A"))
+    assert re.findall(r"data-t=(\d)", Compact("").page(tables, "")) == ["0", "1", "0"]

@@ -2,22 +2,26 @@
 
 import base64
 import gc
+import json
 import re
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from markupsafe import escape
+from markupsafe import Markup, escape
 from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.charts import Mark, draw_share_card
+from mensura.charts.plot import draw_nothing
 from mensura.site.page_writer import MOST_CARDS, PageWriter
 from mensura.site.pages import Page, model_pages
+from mensura.site.pages.data import missing
+from mensura.site.pictures import Figure
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
 
-pytestmark = pytest.mark.slow
 SHARED = {"address": "", "evidence_day": "2026-10-10"}
 
 
@@ -29,6 +33,7 @@ def cards(monkeypatch):
     return drawn
 
 
+@pytest.mark.slow
 def test_a_page_is_forgotten_once_it_is_written(study, tmp_path, cards):
     days = {"evidence_day": "2026-10-10", "today": "2026-11-17"}
     shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": "", **days}
@@ -65,6 +70,7 @@ def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_
     assert model == draw_share_card("M", "M is high.", own, "10 October 2026, CC BY 4.0")
 
 
+@pytest.mark.slow
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
     """Equal values, as at the ends of the scale, count for neither; 255 stands where one has no value."""
     drawn = study.iq.drawn
@@ -76,6 +82,7 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
         np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed[name]), dtype=np.uint8), expected)
 
 
+@pytest.mark.slow
 def test_a_study_computed_in_two_processes_is_the_same_study(few_models):
     both = Study.open(mensura.load(few_models))
     alone = Study.run(both.evidence, both.lines)
@@ -86,6 +93,7 @@ def test_a_study_computed_in_two_processes_is_the_same_study(few_models):
     assert_frame_equal(both.groups, alone.groups)
 
 
+@pytest.mark.slow
 def test_every_look_of_a_drawing_is_one_rule_of_the_style_sheet(report):
     sheet = (report / "static" / "style.css").read_text(encoding="utf-8")
     page = (report / "people.html").read_text(encoding="utf-8")
@@ -96,3 +104,81 @@ def test_every_look_of_a_drawing_is_one_rule_of_the_style_sheet(report):
     assert len(set(rules.values())) == len(rules)
     assert not re.search(r"font-size:[\d.]+;", sheet)  # a size without unit is no size for a style sheet
     assert not re.search(r' stroke="[^"]*" stroke-width="', page)
+
+
+ROWS = SimpleNamespace(height=1200)
+EVIDENCE = SimpleNamespace(models=ROWS, scores=ROWS, origin="own", warnings=(), edition={})
+
+
+@pytest.fixture
+def write_page(tmp_path, cards):
+    """Write a page as a report with an address, or without one, does; return its text."""
+
+    def written(page, address=""):
+        links = {"navigation": (("people.html", "People"),), "more": (("data.html", "Data"),), "providers": []}
+        days = {"evidence_day": "2026-10-10", "today": "2026-11-17", "version": "1", "address": address}
+        look = {"banner": "", "published": False, "early": Markup("early()"), "sheet": Markup("main{}")}
+        writer = PageWriter(tmp_path, {**links, **days, **look, "evidence": EVIDENCE})
+        writer.add(page)
+        writer.write(page)
+        return (tmp_path / page.file).read_text(encoding="utf-8")
+
+    return written
+
+
+def test_the_page_for_a_missing_address_leads_home_from_any_folder_where_the_address_is_known(write_page):
+    site = "https://example.org/r/"
+    assert "https://example.org/r/people.html" in write_page(missing(), site)
+    assert "href=people.html" in write_page(missing())
+    deep = Page("models/deep.html", "Deep", "a page", "404.html", listed=False)
+    assert "href=../people.html" in write_page(deep, site), "other pages work from a disk too"
+
+
+def picture(name, paged):
+    return Figure(
+        name, "Title", "Shows this. And more.", draw_nothing("no rows"), "Found", ({"a": 1.5, "b": None},), paged=paged
+    )
+
+
+def test_a_picture_is_written_once_with_its_table_and_one_with_a_page_also_as_drawing_and_json(tmp_path, write_page):
+    figures = [picture("own", True), picture("part", False), picture("own", True)]
+    write_page(Page("x.html", "X", "a page", "404.html", {"pictures": figures}), "https://example.org/")
+    names = sorted(
+        path.relative_to(tmp_path).as_posix()
+        for path in tmp_path.rglob("*")
+        if "own" in path.name or "part" in path.name
+    )
+    assert names == ["api/v1/charts/own.json", "charts/own.csv", "charts/own.svg", "charts/part.csv"]
+    assert (tmp_path / "charts" / "own.csv").read_text(encoding="utf-8") == "a,b\n1.5,\n"
+    chart = json.loads((tmp_path / "api/v1/charts/own.json").read_text(encoding="utf-8"))
+    assert chart == {
+        "version": "v1",
+        "name": "own",
+        "title": "Title",
+        "caption": "Shows this. And more.",
+        "points": [{"a": 1.5, "b": None}],
+    }
+    framed = (tmp_path / "charts" / "own.svg").read_text(encoding="utf-8")
+    for words in ("Found", "Shows this.", "10 October 2026", "CC BY 4.0", "https://example.org/charts/own.html"):
+        assert words in framed, words
+
+
+def test_pages_are_counted_but_for_those_of_single_pictures_and_share_one_style_sheet(tmp_path, cards):
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "style.css").write_text("body{}\n")
+    counted = []
+    links = {"navigation": (), "more": (), "providers": [], "banner": "", "published": False, "version": "1"}
+    shared = {**SHARED, **links, "today": "", "early": "", "sheet": "", "evidence": EVIDENCE}
+    writer = PageWriter(tmp_path, shared, lambda: counted.append(1), cards=1)
+    for file, listed in (("a.html", True), ("charts/b.html", True), ("c.html", False)):
+        page = Page(file, "T", "s", "404.html", listed=listed)
+        writer.add(page)
+        writer.write(page)
+    assert (len(counted), len(cards)) == (2, 1)
+    other = (["m.html"], ".rule{}\n", {"<svg/>": "static/other.svg"})
+    assert writer.write_shared([other]) == ["a.html", "charts/b.html", "m.html"]
+    sheet = (tmp_path / "static" / "style.css").read_text(encoding="utf-8")
+    assert sheet.startswith("body{}\n") and sheet.endswith(".rule{}\n")
+    assert (tmp_path / "static" / "other.svg").read_text(encoding="utf-8") == "<svg/>"
+    assert "share/a.png" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "share/index.png" in (tmp_path / "charts" / "b.html").read_text(encoding="utf-8"), "the first page's"

@@ -223,3 +223,9 @@ def test_nobody_known_well_enough_leads_nothing():
         )
     )
     assert said.endswith("all releases counted; too few models were released to watch for an acceleration.")
+
+
+def test_of_two_models_of_one_day_the_likelier_one_is_level_first():
+    study = people_study({"a": 0.6, "b": 0.9})
+    study.evidence.models = study.evidence.models.with_columns(released=date(2025, 1, 1))
+    assert _passed_people(study)[0].level == ("b", date(2025, 1, 1))

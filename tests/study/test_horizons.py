@@ -5,12 +5,15 @@ import json
 import polars as pl
 import pytest
 
+from mensura.core.frames import read_csv
 from mensura.study.horizons import (
+    DATA,
     DOMAINS,
     expected_horizon,
     horizon_deck,
     horizon_sentence,
     judged_errors,
+    pace_words,
     price_tasks,
     say_horizon,
     say_interval,
@@ -81,3 +84,35 @@ def test_a_model_is_cheaper_from_a_shorter_task_where_people_earn_more(study):
     hour = lengths.filter(minutes=60.0, occupation="clerk")
     assert hour["people"].unique().to_list() == [30.0]
     assert ((hour["cost_low"] <= hour["cost"]) & (hour["cost"] <= hour["cost_high"])).all()
+
+
+def test_tasks_of_a_kind_have_as_many_below_each_length_as_the_curve_says():
+    for (domain,), curve in read_csv(DATA / "spread.csv").group_by("domain", maintain_order=True):
+        lengths = task_horizons().lengths.filter(suite=domain)
+        assert lengths.height == int(curve["shorter"][-1])
+        assert lengths["timed"].unique().to_list() == [domain == "science"]
+        for shorter, minutes in curve.select("shorter", "minutes").iter_rows():
+            assert (lengths["minutes"] < minutes).sum() == pytest.approx(shorter, abs=0.51)
+
+
+def test_ends_of_an_interval_are_said_open_either_way():
+    assert say_interval(row()) == "both ends are open"
+    assert say_interval(row(0.1, None, 0.6)) == "36 seconds or less"
+    two = {"p80": 10.0, "p80_low": 4.0, "p80_high": 20.0} | row(40.0, 15.0)
+    assert say_horizon(two, "p80") == "10 minutes"
+
+
+def test_errors_are_typically_the_middle_one_whichever_way_and_on_average_a_share():
+    factor, share = typical_error([1.0, -1.0, 3.0, -3.0, -1.0])
+    assert factor == 2.0 and share == pytest.approx(2**-0.2)
+
+
+def test_the_doubling_time_is_said_since_2024_and_over_all_systems():
+    trend = task_horizons().trend.filter(domain="security")
+    recent = trend.filter(pl.col("since") != "all").row(0, named=True)
+    every = trend.filter(since="all").row(0, named=True)
+    months = [
+        f"{row['doubling_months']:.1f} months (90%: {row['low']:.1f} to {row['high']:.1f})" for row in (recent, every)
+    ]
+    said = f"In security the length has doubled every {months[0]} since 2024; over all {every['systems']} systems"
+    assert pace_words() == f"{said}, {months[1]}"

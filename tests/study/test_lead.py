@@ -1,13 +1,15 @@
 """How sure it is who leads: three ways of reckoning, and the score on which the answer hangs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from mensura.iq import score_iq
-from mensura.study.lead import Lead, find_lead, moves_without, uncorrected_draws
+from mensura.study.lead import Lead, _chance, _first_published, find_lead, moves_without, uncorrected_draws
 
 
 def test_the_chances_of_the_leader_are_those_of_each_way(study):
@@ -68,3 +70,87 @@ def test_nobody_leads_where_nothing_was_drawn(study):
     assert find_lead(score_iq(study.evidence), lambda: pytest.fail("no need to stitch")) is None
     only = find_lead(score_iq(study.evidence, method="published", draws=50), lambda: pytest.fail("one way alone"))
     assert isinstance(only, Lead) and list(only.chances) == ["published"] and only.mover is None
+
+
+def scored(**more):
+    """Return a scoring of a (first), b and c, of which c is not ranked; four draws."""
+    draws = np.array([[130.0, 120.0, 150.0], [120.0, 120.0, 90.0], [110.0, 121.0, 90.0], [110.0, 112.0, 90.0]])
+    models = pl.DataFrame({"subject": ["a", "b", "c"], "name": ["Ay", "Bee", "Cee"]})
+    benchmarks = pl.DataFrame({"benchmark": ["quiz", "votes"], "name": ["Quiz", "Votes"]})
+    scores = pl.DataFrame({"subject": ["a", "a", "b"], "benchmark": ["quiz", "votes", "quiz"]})
+    dates = pl.Series(["2026-10", "2026-09-03", "2026-05-01"])
+    parts = {
+        "n_draws": 4,
+        "seed": 0,
+        "method": "joint",
+        "ranking": pl.DataFrame({"subject": ["a", "b"], "p_first": [0.5, 0.5]}),
+        "evidence": Evidence(models, benchmarks, scores.with_columns(date=dates)),
+        "matrix": SimpleNamespace(subjects=("a", "b", "c"), row="abc".index),
+        "ranked_by": lambda: np.array([True, True, False]),
+        "drawn": SimpleNamespace(composites=draws),
+        "lowered": np.array([0.0, -10.0, 0.0]),
+        "published": np.array([118.0, 125.0, np.nan]),
+        "measured_share": np.array([0.9, 0.4, 0.9]),
+        "rules": SimpleNamespace(status=SimpleNamespace(partial=0.4)),
+    }
+    return SimpleNamespace(**parts | more)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The tables that a lead reads."""
+
+    models: pl.DataFrame
+    benchmarks: pl.DataFrame
+    scores: pl.DataFrame
+
+
+def test_a_lead_has_the_chance_of_each_way_and_the_score_it_hangs_on(monkeypatch):
+    """By the joint draws a is first in two of four; without the score on votes it would be first in one."""
+    again = []
+
+    def score_again(evidence, **how):
+        again.append((evidence.scores.select("subject", "benchmark").rows(), how))
+        return SimpleNamespace(ranking=pl.DataFrame({"subject": ["a"], "p_first": [0.25]}))
+
+    monkeypatch.setattr("mensura.study.lead.moves_without", lambda *_: {"quiz": 1.0, "votes": -5.0})
+    monkeypatch.setattr("mensura.study.lead.score_iq", score_again)
+    stitched = pl.DataFrame({"subject": ["a", "b"], "p_first": [0.75, 0.25]})
+    lead = find_lead(scored(), lambda: stitched)
+    assert (lead.subject, lead.ranked, lead.mover, lead.without) == ("a", 2, "votes", 0.25)
+    assert lead.chances == {"joint": 0.5, "uncorrected": 0.75, "stitched": 0.75}
+    assert (lead.published, lead.day) == ("b", date(2026, 9, 3))
+    assert again == [([("a", "quiz"), ("b", "quiz")], {"draws": 4, "seed": 0})]
+    evidence = scored().evidence
+    assert lead.basis(evidence) == (
+        "Ay's score on Votes moves this most: without it the chance is 25%. The published method puts Bee first. The "
+        "newest score is of 3 September 2026."
+    )
+    told = lead.to_dict(evidence)
+    assert (told["day"], told["basis"], told["mover"]) == ("2026-09-03", lead.basis(evidence), "votes")
+    assert told["sentence"] == lead.headline(evidence)
+    assert find_lead(scored(), lambda: stitched.tail(1)).chances["stitched"] == 0.0
+
+
+def test_the_published_method_is_one_way_and_nobody_leads_without_draws_or_ranks():
+    only = find_lead(scored(method="published"), lambda: pytest.fail("one way alone"))
+    assert (only.chances, only.mover, only.published) == ({"published": 0.5}, None, None)
+    assert find_lead(scored(n_draws=0), lambda: None) is None
+    assert find_lead(scored(ranking=pl.DataFrame({"subject": [], "p_first": []})), lambda: None) is None
+
+
+def test_the_first_of_the_published_method_is_among_those_that_it_ranks():
+    assert _first_published(scored()) == "b"
+    assert _first_published(scored(measured_share=np.array([0.9, 0.39, 0.9]))) == "a"
+    assert _first_published(scored(measured_share=np.zeros(3))) is None
+
+
+def test_a_leader_wins_where_draws_are_equal_and_only_ranked_models_count():
+    result = scored()
+    draws = result.drawn.composites
+    assert [_chance(result, "a", draws, move) for move in (0.0, 2.0, -1.0, 11.0)] == [0.5, 0.75, 0.25, 1.0]
+    everybody = scored(ranked_by=lambda: np.ones(3, dtype=bool))
+    assert _chance(everybody, "a", draws) == 0.25
+    alone = scored(ranked_by=lambda: np.array([True, False, False]))
+    assert _chance(alone, "a", draws) == 1.0
+    assert uncorrected_draws(result)[:, 1].tolist() == (draws[:, 1] - 10).tolist()

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import mensura
-from mensura.study.policy import apply_policy, frontier_lines, load_policy
+from mensura.study.policy import COSTS, PlainRows, apply_policy, frontier_lines, list_models, load_policy, policy_rules
 
 MODELS = pl.DataFrame(
     {
@@ -103,3 +104,127 @@ def test_lines_connect_checkpoints_that_do_not_fall():
     assert frontier_lines(points)["value"].to_list() == [100.0, 110.0]
     level = pl.DataFrame({"provider": ["A", "A", "B"], "released": [1, 2, 1], "value": [5.0, 5.0, 1.0]})
     assert frontier_lines(level).rows() == [("A", 1, 5.0), ("A", 2, 5.0), ("B", 1, 1.0)]
+
+
+def study_of():
+    """Return a study of three models; the parts of one that nobody asks for are not there."""
+    models = pl.DataFrame({"subject": ["a", "b", "c"], "name": ["Ay", "Bee", "Cee"], "provider": "OpenAI"})
+    composites = pl.DataFrame(
+        {"subject": ["a", "b"], "iq": [110, 130], "low": [100.0, 120.0], "high": [120.0, 140.0], "missing": [None, "x"]}
+    )
+    iq = SimpleNamespace(
+        composites=composites,
+        exact=pl.DataFrame({"subject": ["a", "b"], "exact": [110.4, 129.6]}),
+        ranking=pl.DataFrame(
+            {"subject": ["b", "x"], "rank": [1, 2], "rank_low": 1, "rank_high": 2, "p_first": 0.9, "other": 1}
+        ),
+        emotional=pl.DataFrame({"subject": ["a"], "eq": [99.0], "part": [1.0]}),
+    )
+    dimensions = pl.DataFrame(
+        {"subject": ["a"] * 4 + ["b"] * 4, "shown": ["measured"] * 4 + ["measured"] * 3 + ["estimated"]}
+        | {"dimension": ["math", "trust"] * 4, "iq": 100.123, "low": 90.0, "high": 110.0}
+        | {"measured": 2, "inherited": 1, "estimated": 3}
+    )
+    capabilities = pl.DataFrame(
+        {"subject": ["c", "a"], "capability": [2.0, 3.0], "low": [1.0, 2.0], "high": [3.0, 4.0]}
+    )
+    places = pl.DataFrame(
+        {"subject": list("abc"), "generation": 0, "charted": [True, False, False], "on_timeline": True}
+    )
+    return SimpleNamespace(
+        evidence=SimpleNamespace(models=models),
+        iq=iq,
+        dimensions=dimensions,
+        capabilities=capabilities,
+        place_in_charts=places,
+        costs=SimpleNamespace(costs=pl.DataFrame({"subject": ["a"], **{name: [5.0] for name in COSTS}})),
+    )
+
+
+@pytest.fixture
+def own(monkeypatch):
+    own = pl.DataFrame({"subject": ["a", "b"], "own_iq": [1.0, 2.0]})
+    monkeypatch.setattr("mensura.study.policy.measure_own", lambda _: own)
+
+
+def test_a_model_is_mostly_measured_where_four_of_its_dimensions_are(own):
+    rows = list_models(study_of())
+    assert rows["subject"].to_list() == ["b", "a", "c"], "best IQ first"
+    facts = {row["subject"]: row for row in rows.iter_rows(named=True)}
+    assert [facts[name]["shown"] for name in "abc"] == ["measured", "estimated", "estimated"]
+    assert (facts["a"]["iq_low"], facts["a"]["iq_high"], facts["a"]["exact_iq"]) == (100.0, 120.0, 110.4)
+    assert (facts["a"]["capability"], facts["a"]["capability_low"], facts["a"]["capability_high"]) == (3.0, 2.0, 4.0)
+    assert (facts["b"]["rank"], facts["b"]["p_first"], facts["a"]["rank"], facts["a"]["eq"]) == (1, 0.9, None, 99.0)
+    assert (facts["a"]["sticker_price"], facts["a"]["charted"], facts["c"]["charted"]) == (5.0, True, False)
+    assert "missing" not in rows.columns and "part" not in rows.columns and "other" not in rows.columns
+
+
+def test_only_the_parts_that_a_question_needs_are_computed(own):
+    capable = study_of()
+    del capable.iq, capable.costs, capable.place_in_charts
+    rows = list_models(capable, "capability")
+    assert rows["subject"].to_list() == ["a", "c", "b"] and "iq" not in rows.columns
+    named = study_of()
+    del named.iq, named.costs, named.capabilities, named.place_in_charts
+    assert list_models(named, "name")["name"].to_list() == ["Cee", "Bee", "Ay"]
+    scored = study_of()
+    del scored.costs, scored.capabilities, scored.place_in_charts
+    assert list_models(scored, "rank")["subject"].to_list() == ["b", "a", "c"]
+    both = study_of()
+    del both.iq, both.capabilities
+    assert list_models(both, "sticker_price", "charted").select("subject", "charted").row(0) == ("a", True)
+
+
+def test_plain_rows_are_those_of_the_tables_by_their_keys(own):
+    study = study_of()
+    study.models = list_models(study)
+    study.dimension_names = {"trust": "Reliability", "math": "Mathematics"}
+    study.people = SimpleNamespace(
+        tests=pl.DataFrame(
+            {"benchmark": ["quiz", "quiz"], "group": ["g", "h"], "status": "measured", "reason": [None, "x"]}
+        )
+    )
+    scores = [
+        ("a", "quiz", 80.0, "percent", True, "board"),
+        ("a", "quiz", 83.5, "percent", False, "other"),
+        ("a", "able", 10.0, "percent", True, "board"),
+    ]
+    table = pl.DataFrame(scores, schema=["subject", "benchmark", "score", "unit", "primary", "source"], orient="row")
+    study.evidence.scores, study.evidence.primary_scores = table, table.filter("primary")
+    study.evidence.benchmarks = pl.DataFrame(
+        {"benchmark": ["quiz", "able"], "name": ["Quiz", "Able"], "unit": "percent"}
+    )
+    study.evidence.sources = pl.DataFrame({"source": ["board"], "name": ["The board"], "url": ["https://a.org"]})
+    study.evidence.human_references = pl.DataFrame({"benchmark": ["quiz"], "group": ["g"], "score": [60.0]})
+    rows = PlainRows(study)
+    assert rows.facts["c"] == {"subject": "c", "name": "Cee", "provider": "OpenAI"}
+    assert [row["subject"] for row in rows.by_iq] == ["b", "a"] and rows.ranked_iqs == [129.6]
+    assert [row["subject"] for row in rows.ranked_rows] == ["b"]
+    profile = rows.profile_rows["a"]
+    assert [row["dimension"] for row in profile] == ["Reliability", "Reliability", "Mathematics", "Mathematics"]
+    assert (profile[0]["value"], profile[0]["benchmarks"], profile[0]["name"]) == (100.12, 6, "Ay")
+    assert rows.tested_people == [{"benchmark": "quiz", "group": "g", "status": "measured"}]
+    assert rows.printed_people["quiz", "g"]["score"] == 60.0
+    assert rows.own_scores == {"a": {"quiz": 80.0, "able": 10.0}}
+    assert rows.printed_scores == {"a": {"quiz": "80%", "able": "10%"}}
+    told = [
+        (row["title"], row["use"], row["shown"], row["gap_shown"], row["source_name"]) for row in rows.score_rows["a"]
+    ]
+    assert told == [
+        ("Able", "primary", "10%", "", "The board"),
+        ("Quiz", "primary", "80%", "", "The board"),
+        ("Quiz", "second source", "83.5%", "3.5%", None),
+    ]
+
+
+def test_the_rules_of_charts_are_listed_with_what_may_differ_for_a_model():
+    evidence = mensura.load()
+    rules = policy_rules(evidence)
+    assert len(rules) > evidence.chart_rules.height + 1
+    first = evidence.chart_rules.row(0, named=True)
+    assert rules[0]["rule"] == first["setting"].replace("_", " ")
+    assert rules[-1]["formula"] == str(evidence.policy.height)
+    assert "for one model: display" in [row["rule"] for row in rules]
+    assert "for one model: subject" not in [row["rule"] for row in rules]
+    none = policy_rules(replace(evidence, policy=evidence.policy.head(0)))
+    assert none[-1]["formula"] == "none"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -18,8 +20,10 @@ from mensura.study.record import (
     KEPT,
     RECONSTRUCTED,
     SCHEMA,
+    build_record,
     claims_of,
     grade_sealed,
+    graded,
     known_then,
     month_ends,
     reconstructed,
@@ -198,3 +202,140 @@ def test_the_command_grades_claims_from_other_evidence(monkeypatch, tmp_path, ev
     )
     assert given == [evidence.fingerprint]
     assert sum(row["claims"] for row in tables["summary"]) <= 200
+
+
+def today_of(**more):
+    """Return a study of today: models a to c on twice the scale of then, of which c came out late."""
+    released = {"a": date(2025, 1, 1), "b": date(2025, 6, 1), "c": date(2026, 3, 1)}
+    capabilities = pl.DataFrame({"subject": ["a", "b", "c"], "capability": [1.0, 3.0, 9.0]})
+    models = pl.DataFrame({"subject": list(released), "released": list(released.values())})
+    facts = models.with_columns(exact_iq=pl.Series([120.0, None, 110.0]), measured=pl.Series([20, 0, 15]))
+    fit, evidence = SimpleNamespace(capabilities=capabilities), SimpleNamespace(models=models)
+    draws = np.array([[130.0, 120.0, 110.0]] * 9 + [[110.0, 120.0, 130.0]])
+    drawn = SimpleNamespace(places={"a": 0, "b": 1, "c": 2}, composites=draws)
+    return SimpleNamespace(models=facts, fit=fit, evidence=evidence, iq=SimpleNamespace(drawn=drawn), **more)
+
+
+@pytest.fixture
+def outcome(monkeypatch):
+    """What today's evidence says of one claim; the nurses were passed on 1 March 2026."""
+    passed = [
+        SimpleNamespace(benchmark="quiz", group="nurses", first=("c", date(2026, 3, 1), 0.97)),
+        SimpleNamespace(benchmark="quiz", group="judges", first=None),
+    ]
+    monkeypatch.setattr("mensura.study.record.passed_people", lambda _: passed)
+
+    def of(last=DAY, **claim):
+        [row] = graded([{"record": AS_KNOWN, "made": date(2025, 12, 31), **claim}], today_of(), last)
+        assert list(row) == list(SCHEMA)
+        return row["came_true"], row["actual"]
+
+    return of
+
+
+def test_a_group_is_passed_in_time_or_not_and_open_before_its_day(outcome):
+    nurses = {"kind": "passed", "subject": "quiz/nurses"}
+    assert outcome(**nurses, due=date(2026, 3, 1)) == (True, None)
+    assert outcome(**nurses, due=date(2026, 2, 28)) == (False, None)
+    assert outcome(**nurses, due=DAY) == (True, None)
+    assert outcome(**nurses, due=date(2026, 7, 1)) == (None, None)
+    assert outcome(kind="passed", subject="quiz/judges", due=DAY) == (False, None)
+
+
+def test_an_iq_is_graded_once_many_more_tests_were_measured(outcome):
+    claim = {"kind": "iq", "low": 110.0, "high": 120.0}
+    assert outcome(**claim, subject="a", scores=17) == (True, 120.0)
+    assert outcome(**claim, subject="a", scores=18) == (None, None), "three more than then"
+    assert outcome(**claim, subject="c", scores=2) == (True, 110.0)
+    assert outcome(**claim | {"low": 110.5}, subject="c", scores=2) == (False, 110.0)
+    assert outcome(**claim, subject="c", scores=13) == (None, None)
+    assert outcome(**claim, subject="b", scores=2) == outcome(**claim, subject="x", scores=2) == (None, None)
+
+
+def test_who_led_is_settled_by_nine_of_ten_draws_of_the_models_of_then(outcome):
+    lead = {"kind": "lead", "among": ["a", "b", "c", "gone"]}
+    assert outcome(**lead, subject="a") == (True, None)
+    assert outcome(**lead, subject="c") == (False, None)
+    assert outcome(**lead, subject="gone") == (False, None)
+    assert outcome(**lead | {"among": ["b", "c"]}, subject="b") == (True, None)
+
+
+def test_a_forecast_is_moved_to_the_scale_of_today(outcome):
+    """Then a stood at 0 and b at 1, today at 1 and 3: today is 1 + 2 times then."""
+    fit = pl.DataFrame({"subject": ["a", "b"], "capability": [0.0, 1.0]})
+    ahead = {"kind": "forecast", "fit": fit, "expected": 3.0, "low": 2.0, "high": 4.1, "baseline": 1.0}
+    assert outcome(**ahead, due=date(2026, 3, 1)) == (True, 9.0), "c came out in time"
+    assert outcome(**ahead, due=date(2026, 2, 28)) == (False, 3.0)
+    assert outcome(**ahead | {"high": 3.9}, due=date(2026, 3, 1)) == (False, 9.0)
+    assert outcome(**ahead, due=date(2026, 7, 1)) == (None, None)
+
+
+class Then(SimpleNamespace):
+    """A study of a past day, of which only some parts are asked for."""
+
+
+def then_of(count=8):
+    rows = [
+        {"subject": f"m{at}", "name": f"M{at}", "p_first": chance, "exact_iq": 120.4 - at, "measured": 4}
+        | {"iq_low": 110.0 - at, "iq_high": 130.6 - at}
+        for at, chance in enumerate((0.8, 0.05, 0.049, *[0.0] * (count - 3)))
+    ]
+    released = [date(2026, 5, 31), date(2026, 5, 30), *[date(2025, 1, 1)] * (count - 2)]
+    models = pl.DataFrame({"subject": [row["subject"] for row in rows], "released": released})
+    fit = SimpleNamespace(capabilities=pl.DataFrame({"capability": [1.0, 2.5]}))
+    return Then(
+        ranked_iqs=pl.DataFrame(rows),
+        evidence=SimpleNamespace(models=models),
+        fit=fit,
+        benchmark_names={"quiz": "Quiz"},
+    )
+
+
+def test_a_day_claims_who_leads_the_iqs_of_new_models_and_three_spans_ahead(monkeypatch):
+    days = []
+
+    def ahead(study, when):
+        days.extend(when)
+        return [SimpleNamespace(groups={("quiz", "nurses"): 0.25}, capability=np.array([2.0, 3.0, 4.0])) for _ in when]
+
+    monkeypatch.setattr("mensura.study.record.look_ahead", ahead)
+    claims = list(claims_of(then_of(), DAY, RECONSTRUCTED))
+    assert days == [date(2026, 9, 30), date(2026, 12, 30), date(2027, 6, 30)]
+    assert [(one["kind"], one["subject"], one.get("months")) for one in claims] == [
+        *(("lead", "m0", None), ("lead", "m1", None), ("iq", "m0", None)),
+        *(
+            (kind, name, span)
+            for span in (3, 6, 12)
+            for kind, name in (("passed", "quiz/nurses"), ("forecast", "frontier"))
+        ),
+    ]
+    assert claims[0]["claim"] == "M0 has the highest IQ of the 8 models ranked." and claims[0]["chance"] == 0.8
+    assert claims[2]["claim"] == "The IQ of M0 is 110 to 131." and claims[2]["expected"] == 120.4
+    assert claims[3]["claim"] == "Nurses on Quiz are passed within 3 months." and claims[3]["due"] == days[0]
+    last = claims[-1]
+    assert last["claim"] == "In 12 months the best model has a capability of 2.00 to 4.00."
+    assert (last["expected"], last["low"], last["high"], last["baseline"]) == (3.0, 2.0, 4.0, 2.5)
+    assert {one["record"] for one in claims} == {RECONSTRUCTED} and {one["made"] for one in claims} == {DAY}
+    assert list(claims_of(then_of(7), DAY, RECONSTRUCTED)) == [], "fewer than eight ranked models claim nothing"
+
+
+def test_months_without_a_new_score_claim_nothing_new(monkeypatch):
+    made, advanced = [], []
+    monkeypatch.setattr("mensura.study.record.Study", SimpleNamespace(run=lambda evidence: evidence))
+    monkeypatch.setattr("mensura.study.record.graded", lambda claims, today, last: claims)
+
+    def claims(then, day, record, skipped):
+        made.append((record, day))
+        return [{**dict.fromkeys(SCHEMA), "record": record, "made": day}]
+
+    monkeypatch.setattr("mensura.study.record.claims_of", claims)
+    counts = {AS_KNOWN: iter((5, 5, 9)), RECONSTRUCTED: iter([1] * 99)}
+    for name, record in (("known_then", AS_KNOWN), ("reconstructed", RECONSTRUCTED)):
+        heights = counts[record]
+        read = lambda _, day, heights=heights: SimpleNamespace(scores=SimpleNamespace(height=next(heights)))  # noqa: E731
+        monkeypatch.setattr(f"mensura.study.record.{name}", read)
+    evidence = SimpleNamespace(scores=pl.DataFrame({"date": ["2026-01-02", "2026-02-10"]}))
+    rows = build_record(evidence, lambda: advanced.append(1))
+    assert made == [(AS_KNOWN, date(2025, 12, 31)), (AS_KNOWN, date(2026, 2, 28)), (RECONSTRUCTED, date(2024, 1, 31))]
+    assert rows["record"].to_list() == [AS_KNOWN, AS_KNOWN, RECONSTRUCTED]
+    assert len(advanced) == 3 + 26

@@ -9,7 +9,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.study import find_whereabouts, list_benchmarks, say_uses
-from mensura.study.standing import _use, find_neighbours, find_next, find_people, find_prices
+from mensura.study.standing import Whereabouts, _dimensions, _use, find_neighbours, find_next, find_people, find_prices
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +189,27 @@ def test_a_score_off_the_iq_counts_for_it_only_while_its_model_has_few(evidence)
     assert dict(listed.select("benchmark", "models").iter_rows()) == {
         name: taken.get(name, 0) for name in listed["benchmark"]
     }
+
+
+def test_the_heading_says_iq_basis_and_rank_or_what_is_missing():
+    row = {"iq": 130, "iq_low": 125.4, "iq_high": 134.6, "measured": 9, "inherited": 1, "estimated": 22}
+    row |= {"rank": 2, "rank_low": 1, "rank_high": 5, "p_first": 0.25}
+
+    def heading(missing="", why_none="", **changed):
+        tables = [pl.DataFrame([row | changed]), *[pl.DataFrame()] * 5]
+        return Whereabouts("Em", *tables, why_none, missing).heading
+
+    basis = "Em: IQ 130 (125 to 135; 9 of 32 benchmarks measured)"
+    assert heading() == f"{basis}, rank 2 (1 to 5; 25% chance of being first)"
+    assert heading("3 tests", rank=None) == f"{basis}, too new to rank: it needs 3 tests"
+    assert heading(why_none="it has no score", iq=None) == "Em: no IQ yet, since it has no score"
+
+
+def test_dimensions_are_listed_strongest_first_by_name():
+    rows = [("m", "math", 110.0), ("m", "trust", 120.0), ("m", "odd", None), ("n", "math", 150.0)]
+    table = pl.DataFrame(rows, schema=["subject", "dimension", "iq"], orient="row")
+    table = table.with_columns(low=1.0, high=2.0, measured=1, inherited=2, estimated=3)
+    study = SimpleNamespace(dimensions=table, dimension_names={"math": "Mathematics", "trust": "Reliability"})
+    listed = _dimensions(study, "m")
+    assert listed["dimension"].to_list()[:2] == ["Reliability", "Mathematics"] and listed.height == 3
+    assert listed.columns == ["dimension", "iq", "low", "high", "measured", "inherited", "estimated"]

@@ -131,3 +131,51 @@ def test_charts_show_models_that_have_what_is_needed(monkeypatch):
     assert study.having("iq")["subject"].to_list() == ["a", "c"]
     assert study.charted("iq")["subject"].to_list() == ["a"]
     assert study.charted("iq", timeline=True)["subject"].to_list() == ["c"]
+
+
+PARTS = {
+    "leaders": ("leaders_beside_people", ("evidence",)),
+    "pace": ("report_pace", ("fit", "evidence")),
+    "watch": ("watch_evidence", ("evidence",)),
+    "world": ("carry_example", ()),
+    "people": ("place_people", ("fit", "evidence")),
+    "costs": ("score_costs", ("evidence",)),
+    "fit": ("stitch", ("evidence",)),
+    "policy": ("load_policy", ("evidence",)),
+    "abilities": ("place_abilities", ("evidence", "lines")),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_is_what_its_instrument_makes_of_the_parts_before_it(monkeypatch, part):
+    name, before = PARTS[part]
+    monkeypatch.setattr(study_module, name, lambda *given: (name, given))
+    study = study_of(evidence="evidence", **({"fit": "fit"} if part != "fit" else {}))
+    given = {"evidence": "evidence", "fit": "fit", "lines": None}
+    assert getattr(study, part) == (name, tuple(given[one] for one in before))
+
+
+def test_iqs_are_scored_by_the_method_with_as_many_draws_as_memory_allows(monkeypatch):
+    monkeypatch.setattr(study_module, "score_iq", lambda evidence, **how: (evidence, how))
+    evidence = SimpleNamespace(models=pl.DataFrame({"subject": range(1000)}))
+    study = Study(evidence, None, "published")
+    assert study.iq == (evidence, {"method": "published", "draws": 500})
+
+
+def test_what_was_not_asked_for_is_in_no_row_and_ranks_are_those_that_were_drawn():
+    ranks = pl.DataFrame({"subject": ["a", "b"], "rank": [1, None]})
+    above = pl.DataFrame({"subject": ["a"], "benchmark": ["x"], "above": [0.1], "score": [0.5]})
+    models = pl.DataFrame({"subject": ["a", "b", "c"], "name": list("ABC"), "provider": "P", "released": None})
+    models = models.with_columns(
+        rank=pl.Series([1, None, None]), iq=1, iq_low=1, iq_high=1, capability=1, status=pl.lit("Full")
+    )
+    fit = SimpleNamespace(laplace=SimpleNamespace(ranks=ranks), residuals=above, capabilities="capabilities")
+    not_ranked = pl.DataFrame({"subject": ["c", "b"], "missing": ["x", "y"]})
+    rules = SimpleNamespace(dimensions={"math": SimpleNamespace(name="Mathematics")})
+    study = study_of(fit=fit, models=models, iq=SimpleNamespace(not_ranked=not_ranked, rules=rules))
+    assert study.capability_ranks is ranks and study.capabilities == "capabilities"
+    assert study.residuals.rows() == [("a", "x", 0.1)]
+    assert study.ranked["subject"].to_list() == ["a"]
+    assert study.too_new.select("subject", "missing", "name").rows() == [("c", "x", "C"), ("b", "y", "B")]
+    assert study.dimension_names == {"math": "Mathematics"}
+    assert study.shown.columns == ["name", "iq", "iq_low", "iq_high", "capability", "status"]

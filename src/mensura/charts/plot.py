@@ -127,7 +127,7 @@ class Plot:
             sheet.words(min(max(at, left + half), right - half), bottom + 14, text, fill=paint.soft, anchor="middle")
 
     @classmethod
-    def on_sheet(cls, width: float, x: Axis, y: Axis, description: str, height: float = 420.0) -> Plot:
+    def on_sheet(cls, width: float, x: Axis, y: Axis, description: str, height: float) -> Plot:
         """Return a plot that fills a sheet of its own, its axes with their titles."""
         sheet = Canvas(width, height, description)
         top, bottom = 30.0 if y.title else 12.0, height - (40 if x.title else 24)

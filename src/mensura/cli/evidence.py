@@ -210,9 +210,9 @@ def policy(
     tables = {"policy": table, "chart_rules": evidence.chart_rules}
     emit(tables)
     show({"chart_rules": evidence.chart_rules} if model == "chart_rules" else tables, "evidence policy")
-    own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
+    own = evidence.policy.join(table, on="subject", how="semi").height
     rules = f"{evidence.chart_rules.height} rules decide the rest"
-    console.print(f"{counted(own, 'model')} with fields of its own; {rules}.")
+    console.print(f"{counted(own, 'model')} with policy fields; {rules}.")
 
 
 def _pair(text: str) -> tuple[str, str]:

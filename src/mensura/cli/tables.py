@@ -221,12 +221,12 @@ def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
 def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     """Return widths that fit: what can wrap gives way, the widest of it first; one word alone may break."""
     fitted = list(widths)
-    while (over := sum(fitted) + PADDING * len(fitted) + 1 - room) > 0:
+    while sum(fitted) + PADDING * len(fitted) + 1 > room:
         spare = [width - need for width, need in zip(fitted, least, strict=True)]
         if max(spare) <= 0:
             return [min(width, room - FRAME) for width in fitted]
         widest = max((at for at, free in enumerate(spare) if free > 0), key=fitted.__getitem__)
-        fitted[widest] -= min(over, spare[widest], 1)
+        fitted[widest] -= 1
     return fitted
 
 

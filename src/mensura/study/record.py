@@ -219,7 +219,7 @@ def _grade_lead(claim: dict[str, Any], today: Study) -> dict[str, Any]:
     draws = np.asarray(drawn.composites)[:, [drawn.places[name] for name in subjects]].astype(np.float64)
     table = rank_subjects(subjects, draws.mean(axis=0), draws, np.ones(len(subjects), dtype=bool))
     chance = dict(table.select("subject", "p_first").iter_rows()).get(claim["subject"], 0.0)
-    if 1 - _SETTLED < chance < _SETTLED:
+    if max(chance, 1 - chance) < _SETTLED:
         return {}
     return {"came_true": chance >= _SETTLED}
 

@@ -1,15 +1,20 @@
 """What pages say of a benchmark, of a derivation and in the table of a picture, by hand."""
 
 import re
+from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import mensura
+from mensura.evidence.passing import comparable_people
 from mensura.site.page_writer import csv_text
 from mensura.site.pages.benchmarks import (
+    _passed_said,
+    _rungs,
     benchmark_facts,
+    benchmark_list,
     benchmark_notes,
     benchmark_sentence,
     benchmark_validity,
@@ -164,3 +169,110 @@ def test_a_count_of_items_that_differs_from_ai_iqs_is_said():
     assert facts(benchmark="hle", items=2500, repeats=None)["Items"] == (
         "2,500 (AI IQ counts the 3,000 of the first version)"
     )
+
+
+class Ladder(SimpleNamespace):
+    """A ladder from 10 at IQ 70 to 130 at IQ 160, straight."""
+
+    def to_dict(self):
+        return {"iq70": -5.0, "iq100": 50.0, "iq160": 130.0}
+
+    def iq(self, score):
+        return 70 + 0.75 * (score - 10)
+
+
+def rungs(ladder=True, **changed):
+    eq = pl.DataFrame({"benchmark": ["quiz", "quiz", "x"], "eq": [120.0, 80.5, 1.0], "score": [90.0, 40.0, 1.0]})
+    ladders = [Ladder(benchmark="quiz")] if ladder else []
+    study = SimpleNamespace(
+        iq=SimpleNamespace(matrix=SimpleNamespace(ladders=ladders)), evidence=SimpleNamespace(eq_ladders=eq)
+    )
+    return _rungs(study, FACTS | {"ceiling": None} | changed)
+
+
+def test_the_steps_of_a_ladder_say_what_no_score_can_show():
+    told = rungs()
+    assert (told["scale"], told["why"]) == ("IQ", "")
+    assert told["scores"] == [("70", "below any score"), ("100", "50%"), ("160", "out of reach")]
+    assert told["ceiling"] == "IQ 138 at 100%", "a percentage ends at 100"
+    assert rungs(ceiling=130.0)["scores"][2] == ("160", "130%")
+    assert rungs(unit="fraction")["ceiling"] == "IQ 63 at 100%"
+    elo = rungs(unit="elo")
+    assert elo["ceiling"] == "not bounded by the test" and elo["scores"][0][1] != "below any score"
+    emotional = rungs(ladder=False)
+    assert emotional["scale"] == "EQ" and emotional["scores"] == [("80.5", "40%"), ("120", "90%")]
+    assert emotional["ceiling"] == "not bounded by the test"
+    assert rungs(ladder=False, benchmark="none") is None
+
+
+def test_the_list_of_benchmarks_names_leader_people_and_dimension():
+    rows = [
+        FACTS | {"name": "Quiz", "models": 2},
+        FACTS | {"benchmark": "untaken", "name": "Untaken", "dimension": None},
+    ]
+    leaders = {"benchmark": ["quiz"], "model": ["Em"], "subject": ["m"], "score": [61.25], "unit": ["percent"]}
+    study = SimpleNamespace(
+        benchmarks=pl.DataFrame(rows),
+        leaders=pl.DataFrame(leaders | {"people": ["experts"], "human_status": ["measured"]}),
+        dimension_names={},
+    )
+    page = benchmark_list(study)
+    first, second = page.context["rows"]
+    assert (first["leader"], first["leader_score"], first["people"]) == ("Em", "61.2%", "experts, measured")
+    assert (first["dimension_name"], first["gameability"], first["leader_subject"]) == (
+        "Common sense",
+        "not judged",
+        "m",
+    )
+    assert (second["leader"], second["leader_score"], second["people"], second["dimension_name"]) == (
+        None,
+        "–",
+        "",
+        "–",
+    )
+    assert "Quiz is the hardest: the best model has 61.2%." in page.summary
+    assert page.shared[0].startswith("2 benchmarks: ")
+    alone = SimpleNamespace(benchmarks=study.benchmarks.tail(1), leaders=study.leaders.clear(), dimension_names={})
+    assert "hardest: the best" not in benchmark_list(alone).summary
+    people = study.leaders.with_columns(people=None)
+    bare = benchmark_list(SimpleNamespace(benchmarks=study.benchmarks, leaders=people, dimension_names={}))
+    assert bare.context["rows"][0]["people"] == ""
+
+
+def test_a_group_that_a_reason_excludes_is_not_comparable():
+    row = comparable_people().filter(~pl.col("comparable")).row(0, named=True)
+    base = {"score": 50.0, "low": None, "high": None, "source": "", "remark": "odd", "n": 3, "status": "measured"}
+    rows = [{**base, "group": row["group"]}, {**base, "group": "somebody else"}]
+    excluded, other = people_rows(rows, row["benchmark"], "percent")
+    assert (excluded["comparable"], excluded["why"]) == ("no", row["reason"])
+    assert (other["comparable"], other["why"], other["range"]) == ("yes", "odd", "")
+
+
+def test_groups_are_said_to_be_passed_ahead_or_not_yet_told_apart():
+    def of(verdict, first=None, best=0.02):
+        return SimpleNamespace(
+            short="Nurses", score=50.0, unit="percent", verdict=verdict, first=first, best=("b", best)
+        )
+
+    study = SimpleNamespace(rows=SimpleNamespace(by_subject={"a": {"name": "Ay"}}))
+    when = ("a", date(2026, 3, 5), 0.97)
+    assert _passed_said(study, of("passed", when)) == "Nurses (50%) were passed in March 2026, by Ay."
+    chance = "with a chance of 2% that the best model is above them."
+    assert _passed_said(study, of("not passed")) == f"Nurses (50%) are still ahead, {chance}"
+    assert _passed_said(study, of("cannot be told")) == f"Nurses (50%) cannot be told apart yet, {chance}"
+    nobody = of("not passed")
+    nobody.best = None
+    assert _passed_said(study, nobody) == "Nurses (50%) are still ahead."
+
+
+def test_three_groups_of_people_are_named_at_most(monkeypatch):
+    def of(name):
+        return SimpleNamespace(
+            short=name, score=50.0, unit="percent", verdict="not passed", first=None, best=None, benchmark="quiz"
+        )
+
+    groups = [of(f"G{at}") for at in range(4)] + [SimpleNamespace(benchmark="else")]
+    monkeypatch.setitem(benchmark_sentence.__globals__, "passed_people", lambda _: groups)
+    said = benchmark_sentence(None, "quiz", "A leads.", has_people=True)
+    assert said == "A leads. " + " ".join(f"G{at} (50%) are still ahead." for at in range(3))
+    assert benchmark_sentence(None, "none", "A leads.", has_people=True).endswith("people who were measured on it.")

@@ -1,9 +1,11 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
+from types import SimpleNamespace
+
 import polars as pl
 
 from mensura.site.pages import compare
-from mensura.site.pages.data import linked_change, record
+from mensura.site.pages.data import _claims, _shares, linked_change, record, snapshot_sentence
 from mensura.study.grading import shipped_claims
 
 
@@ -32,3 +34,25 @@ def test_the_two_records_of_claims_are_counted_apart(study):
         assert sum(words.values()) == own.height
         assert words["came true"] == own["came_true"].sum()
         assert words["still open"] == own["came_true"].null_count()
+
+
+def test_the_source_of_most_primary_scores_is_named_with_its_date_and_share():
+    scores = pl.DataFrame({"source": ["b"] * 500 + ["a"] * 500 + ["c"] * 200})
+    sources = pl.DataFrame({"source": ["a", "b"], "name": ["The A", "The B"], "date": ["2026-10", "2025"]})
+    study = SimpleNamespace(evidence=SimpleNamespace(primary_scores=scores, sources=sources))
+    assert snapshot_sentence(study).startswith(
+        "Of the 1,200 primary scores, 500 (42%) come from one source, The A of 2026-10. What it got wrong, this report"
+    ), "of two alike the first by its key"
+    study.evidence.primary_scores = scores.tail(200)
+    assert "200 (100%) come from one source, c of None" in snapshot_sentence(study)
+
+
+def test_shares_are_in_percent_and_claims_newest_first_with_their_outcome():
+    assert _shares(pl.DataFrame({"coverage": [0.876, 1.0]})) == [{"coverage": "88%"}, {"coverage": "100%"}]
+    claims = pl.DataFrame(
+        {"record": ["as known", "reconstructed", "as known"], "made": ["2026-01", "2026-05", "2026-03"]}
+        | {"came_true": [True, False, None]}
+    )
+    assert [(row["made"], row["outcome"]) for row in _claims(claims)] == [
+        *(("2026-03", "still open"), ("2026-01", "came true"), ("2026-05", "did not"))
+    ]

@@ -1,6 +1,8 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
 import re
+from datetime import date
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -8,7 +10,16 @@ import pytest
 from mensura.intake.names import KnownNames
 from mensura.iq import Explanation
 from mensura.site.pages import model
-from mensura.site.pages.models import counts_said, derivation_html, rivals
+from mensura.site.pages.models import (
+    _place,
+    counts_said,
+    derivation_html,
+    maker,
+    maker_pages,
+    model_sentence,
+    ordinal,
+    rivals,
+)
 
 MODEL = "claude-opus-4.8"
 
@@ -106,3 +117,71 @@ def test_the_page_of_a_further_model_reads_no_table(study, asked):
     asked.clear()
     assert [model(study, row).title for row in rows[1:6]] == [row["name"] for row in rows[1:6]]
     assert asked == []
+
+
+def listed(**more):
+    row = {"subject": "m", "name": "Em", "provider": "OpenAI", "exact_iq": 130.2, "iq": 130, "iq_low": 125.4}
+    row |= {
+        "iq_high": 134.6,
+        "rank": 2,
+        "rank_low": 1,
+        "rank_high": 3,
+        "released": date(2026, 1, 1),
+        "well_measured": True,
+    }
+    return row | more
+
+
+def test_a_place_is_an_ordinal_with_its_interval():
+    numbers = (1, 2, 3, 4, 11, 12, 13, 14, 21, 22, 23, 101, 111, 112)
+    assert [ordinal(number) for number in numbers] == [
+        *("1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "14th", "21st", "22nd", "23rd", "101st", "111th", "112th")
+    ]
+    study = SimpleNamespace(ranked=pl.DataFrame({"rank": range(9)}))
+    assert _place(study, listed()) == ("2nd", "of 9 ranked, 1st to 3rd")
+    assert _place(study, listed(rank_low=2, rank_high=2)) == ("2nd", "of 9 ranked")
+    assert _place(study, listed(rank=None)) == ("not ranked", "too little is measured")
+
+
+def test_the_sentence_of_a_model_names_its_strongest_and_weakest_kind_of_work():
+    kinds = [{"dimension": name, "value": value} for name, value in (("Maths", 141.2), ("Trust", 99.6), ("App", 120.0))]
+    study = SimpleNamespace(rows=SimpleNamespace(profile_rows={"m": kinds, "n": kinds[:1]}))
+    reach = "IQ 130 (90%: 125 to 135), a level that about 23 in 1,000 people reach"
+    assert model_sentence(study, listed()) == f"{reach}: 141 in maths, 100 in trust."
+    assert model_sentence(study, listed(), short=True) == f"{reach}."
+    assert model_sentence(study, listed(subject="n")) == model_sentence(study, listed(subject="x")) == f"{reach}."
+    none = model_sentence(study, listed(exact_iq=None, iq=None))
+    assert none == "Em of OpenAI has no IQ yet: too little of it is measured to estimate the rest."
+
+
+def test_a_maker_is_known_by_its_best_model_and_lists_the_newest_first():
+    rows = [
+        listed(),
+        listed(subject="n", name="En", rank=None, released=date(2026, 5, 1), exact_iq=110.0),
+        listed(subject="o", name="Oh", rank=5, released=None, exact_iq=100.0),
+        listed(subject="x", provider="Else"),
+    ]
+    models = pl.DataFrame(rows)
+    matrix = SimpleNamespace(benchmarks=["b"] * 32)
+    study = SimpleNamespace(models=models, ranked=models.drop_nulls("rank"), iq=SimpleNamespace(matrix=matrix))
+    page = maker(study, "OpenAI")
+    assert page.context["sentence"] == "The best of OpenAI is Em: IQ 130 (90%: 125 to 135), rank 2 of 3."
+    assert [row["subject"] for row in page.context["rows"]] == ["n", "m", "o"]
+    assert [mark.subject for mark in page.shared[1]] == ["m", "o"]
+    assert len(page.context["pictures"]) == 1 and page.context["benchmarks"] == 32
+    unranked = SimpleNamespace(models=models.with_columns(rank=None), ranked=models.head(0), iq=study.iq)
+    assert maker(unranked, "Else").context["sentence"] == "Else has 1 model here, none of them ranked."
+    assert maker(unranked, "Else").context["pictures"] == []
+    assert [one.title for one in maker_pages(study)] == [maker(study, name).title for name in ("OpenAI", "Else")]
+
+
+def test_what_all_gaps_say_alike_stands_once_above_the_tree():
+    parts = [Explanation(name, 100.0, None, None, "joint", "from all scores") for name in ("a", "b")]
+    odd = Explanation("c", 100.0, None, None, "predecessor", "from a")
+    tree = derivation_html(Explanation("M", 100.0, None, None, "Full", "", (*parts, odd)), {})
+    assert tree.startswith("<p><em>joint</em> <small>from all scores</small></p><details open>")
+    assert tree.count("from all scores") == 1 and "<small>from a</small>" in tree
+    own = [Explanation(name, 100.0, None, None, "source", "same") for name in ("a", "b")]
+    assert derivation_html(Explanation("M", 1.0, None, None, "Full", "", tuple(own)), {}).count("same") == 2
+    differ = [parts[0], Explanation("b", 1.0, None, None, "joint", "else")]
+    assert "<p><em>" not in derivation_html(Explanation("M", 1.0, None, None, "Full", "", tuple(differ)), {})

@@ -1,9 +1,19 @@
 """The page of people: bases in words, and which groups stand in which section."""
 
+from types import SimpleNamespace
+
 import polars as pl
 
 from mensura.evidence import slug
-from mensura.site.pages.people import ahead_section, base_rows, incomparable_section, registry_rows, untaken_section
+from mensura.site.pages.people import (
+    ahead_section,
+    base_rows,
+    incomparable_section,
+    passing_rows,
+    people_section,
+    registry_rows,
+    untaken_section,
+)
 
 
 def test_a_benchmark_says_plainly_when_nobody_measured_people(report, study):
@@ -51,3 +61,80 @@ def test_a_base_has_its_interval_in_words():
     for row in base_rows():
         low, high = map(float, row["interval"].split("–"))
         assert (low, high) == (round(row["low"], 2), round(row["high"], 2))
+
+
+def test_each_group_has_its_row_with_the_first_and_the_best_model_above_it():
+    tests = [
+        {"benchmark": "quiz", "group": "experts", "status": "measured", "bound": True, "first": "a", "best": "b"},
+        {"benchmark": "quiz", "group": "pupils", "status": "judged", "bound": False, "first": None, "best": "c"},
+    ]
+    people = {"benchmark": "quiz", "group": ["experts", "pupils"], "score": [81.25, 40.0], "low": [70.0, None]}
+    references = pl.DataFrame(people | {"high": [90.0, None], "n": [1200, None]})
+    study = SimpleNamespace(
+        models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]}),
+        evidence=SimpleNamespace(
+            benchmarks=pl.DataFrame({"benchmark": ["quiz"], "unit": ["percent"]}),
+            human_references=references,
+            primary_scores=pl.DataFrame({"subject": ["b"], "benchmark": ["quiz"], "score": [95.0]}),
+        ),
+        rows=SimpleNamespace(human_grades={("quiz", "experts"): "B", ("quiz", "pupils"): None}),
+        people=SimpleNamespace(tests=pl.DataFrame(tests)),
+        benchmark_names={"quiz": "The Quiz"},
+    )
+    first, second = passing_rows(study)
+    assert (first["test"], first["status"]) == ("The Quiz", "measured, n = 1,200, grade B")
+    assert (first["shown"], first["first"], first["best"]) == ("at most 81.2% (70% to 90%)", "Ay", "Bee")
+    assert (first["best_shown"], first["best_shown_href"]) == ("95%", "models/b.html#on-quiz")
+    assert first["shown_href"] == "benchmarks/quiz.html#people"
+    assert (second["status"], second["shown"], second["first"], second["best"]) == (
+        *("judged, grade none", "40%", None),
+        "c",
+    )
+    assert (second["best_shown"], second["best_shown_href"]) == ("expected from its level", None)
+
+
+def test_a_published_result_stands_beside_the_best_model_on_the_same_test_and_unit(monkeypatch):
+    rows = [
+        {"benchmark": "The Quiz", "part": "all", "year": 2024, "source": "A paper, 2024", "score": 81.25, "n": 1200},
+        {"benchmark": "The Quiz", "part": "hard", "year": 2023, "source": "A book", "score": 60.0, "n": None},
+        {"benchmark": "Other", "part": None, "year": 2020, "source": None, "score": 1.0, "n": 3},
+        {"benchmark": "The Quiz", "part": "", "year": 2020, "source": None, "score": 7.0, "n": 3, "unit": "minutes"},
+        {"benchmark": "The Quiz", "part": "Gold set", "year": 2020, "source": None, "score": 9.0, "n": 3},
+    ]
+    table = pl.DataFrame([{"unit": "percent", "seen": None, **row} for row in rows])
+    monkeypatch.setitem(registry_rows.__globals__, "registry", lambda: table)
+    monkeypatch.setitem(registry_rows.__globals__, "with_grades", lambda frame: frame)
+    leaders = {
+        "benchmark": ["quiz", "quiz_gold"],
+        "model": ["Bee", "Cee"],
+        "subject": ["b", "c"],
+        "score": [95.0, 50.0],
+    }
+    names = {"quiz": "the-quiz", "quiz_gold": "The Quiz Gold"}
+    study = SimpleNamespace(benchmark_names=names, leaders=pl.DataFrame(leaders | {"unit": "percent"}))
+    found = registry_rows(study)
+    assert [(row["best"], row["part"], row["key"]) for row in found] == [
+        *(("Bee 95%", "", "quiz"), ("Cee 50%", "Gold set", "quiz_gold"), ("", "hard", "quiz"), ("", "", None)),
+        ("", "", "quiz"),
+    ], "those with a model come first"
+    whole = found[0]
+    assert (whole["year"], whole["shown"], whole["size"], whole["page"]) == (
+        *(None, "81.2%", "1,200"),
+        "benchmarks/quiz.html",
+    ), "the source has the year already"
+    assert (found[2]["year"], found[2]["size"], found[2]["best_subject"]) == (2023, "not stated", None)
+    assert found[3]["page"] is None and whole["best_subject"] == "b"
+
+
+def test_classes_of_people_are_listed_with_their_tests_by_name():
+    groups = {
+        "group": ["experts, measured", "all"],
+        "benchmarks": ["quiz, other", "quiz"],
+        "low": [1.0, None],
+        "high": 2.0,
+    }
+    study = SimpleNamespace(groups=pl.DataFrame(groups), benchmark_names={"quiz": "The Quiz"})
+    rows = people_section(study)["table"]["rows"]
+    assert [(row["group"], row["tests"], row["interval"]) for row in rows] == [
+        *(("experts", "The Quiz, other", "1.00 to 2.00"), ("all", "The Quiz", ""))
+    ]

@@ -3,15 +3,17 @@
 import json
 import re
 from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from mensura.charts import Mark
 from mensura.charts.bell import LOOKS, FirstBell
-from mensura.charts.values import CROWD, crowd_above
+from mensura.charts.values import CROWD, crowd_above, said_above
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.study.headlines import lead_by_month, passed_people
+from mensura.study.headlines import Month, lead_by_month, passed_people
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +129,111 @@ def test_seven_questions_have_one_line_answers_without_words_of_the_method(scree
     assert "<b>The general public on ARC-AGI-2</b> (February)" in said
     passed = context["questions"][1]
     assert str(passed["answer"]).count("(February)") == 2 and str(passed["spark"]).count(">Feb<") == 1
+
+
+def small_screen(*models, months=()):
+    """Return the first screen of models with IQ, chance of being first, whether measured, and day of release."""
+    rows = [
+        {
+            "subject": name,
+            "name": name.upper(),
+            "provider": "OpenAI",
+            "exact_iq": iq,
+            "iq": round(iq),
+            "p_first": chance,
+        }
+        | {"well_measured": full, "released": day, "iq_low": iq - 5, "iq_high": iq + 5, "measured": 9}
+        for name, iq, chance, full, day in models
+    ]
+    study = SimpleNamespace(
+        ranked=pl.DataFrame(rows), iq=SimpleNamespace(matrix=SimpleNamespace(benchmarks=["x"] * 32))
+    )
+    made = FirstScreen(study)
+    made.months = [Month(start, ("a",), (1.0,)) for start in months]
+    return made
+
+
+BEST = ("a", 130.4, 0.5, True, date(2025, 3, 31))
+
+
+def test_three_chances_are_named_and_the_others_are_one():
+    made = small_screen(
+        BEST,
+        *(
+            (name, 120.0, chance, name == "c", None)
+            for name, chance in zip("bcde", (0.1, 0.25, None, 0.05), strict=True)
+        ),
+    )
+    shown = made._chances([(row["subject"], row["p_first"]) for row in made._rows])
+    assert [(one["name"], one["href"], one["share"], one["full"]) for one in shown] == [
+        ("A", "models/a.html", 50.0, True),
+        ("C", "models/c.html", 25.0, True),
+        ("B", "models/b.html", 10.0, False),
+        ("all 2 others", "", 15.0, True),
+    ]
+    assert [one["chance"] for one in shown] == ["50%", "25%", "10%", "15%"]
+    four = made._chances([("a", 0.7), ("b", 0.2), ("c", 0.1), ("d", 0.05)])
+    assert (four[-1]["name"], four[-1]["share"]) == ("the other one", 0.0)
+    assert len(made._chances([("a", 0.7), ("b", 0.2), ("c", 0.1)])) == 3
+
+
+def test_the_deck_says_how_much_of_the_leader_is_measured_and_who_leads_of_those_measured():
+    made = small_screen(BEST, ("b", 128.0, 0.4, False, None))
+    people = '<span class="warm">23 in 1,000 people</span>'
+    reach = f"Its IQ is <b>130</b> (90%: 125 to 135), a level that about {people} reach. "
+    first, second = made._rows
+    assert made._deck(first, made._rows) == f"{reach}9 of its 32 tests are measured, the rest estimated."
+    estimated = made._deck(second, [second, first])
+    assert estimated.endswith(
+        "Only 9 of its 32 tests are measured; the best model that is mostly measured is <b>A</b>, at 130."
+    )
+    assert made._deck(second, [second]).endswith("9 of its 32 tests are measured, the rest estimated.")
+    where = f"at a level that {said_above(130)[0]} reach"
+    assert (
+        made._see(first, None) == f"The leader stands {where}; its mark is filled, so most of its tests are measured."
+    )
+    past = made._see(second, Month(date(2025, 3, 1), ("b",), (1.0,)))
+    assert past.startswith("B, the best model out by March 2025, stands at a level that")
+    assert past.endswith("by today’s evidence; its mark is hollow, so most of its tests are estimated.")
+
+
+def test_releases_of_a_month_are_a_bar_and_earlier_ones_count_in_the_first():
+    days = [date(2020, 5, 1), date(2024, 11, 30), date(2024, 12, 1), date(2025, 2, 1), None]
+    months = [date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1), date(2025, 2, 1), date(2025, 3, 1)]
+    made = small_screen(*(("a", 120.0, 0.1, True, day) for day in days), months=months)
+    bars = re.findall(r'<rect x="([-\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/>', made._releases())
+    assert bars == [
+        ("-75.0", "10.0", "150.0", "30.0"),
+        ("175.0", "25.0", "150.0", "15.0"),
+        ("675.0", "25.0", "150.0", "15.0"),
+    ]
+    assert "<rect" not in small_screen(BEST)._releases()
+
+
+def test_the_slider_names_its_first_month_the_januaries_with_room_and_today():
+    start = [date(2022 + at // 12, at % 12 + 1, 1) for at in range(10, 51)]
+    made = small_screen(BEST, months=start)
+    words = re.findall(r'<text x="([\d.]+)%" y="12" text-anchor="(\w+)" class="(\w*)">([^<]*)<', made._years())
+    assert words == [
+        ("0.0", "start", "", "Nov 2022: releases per month"),
+        ("100.0", "end", "", "Today"),
+        ("35.0", "middle", "year", "2024"),
+        ("65.0", "middle", "year", "2025"),
+    ]
+    assert small_screen(BEST)._years() == ""
+
+
+def test_without_a_ranked_model_there_is_nothing_to_draw(monkeypatch):
+    made = FirstScreen(
+        SimpleNamespace(ranked=pl.DataFrame(), iq=SimpleNamespace(matrix=SimpleNamespace(benchmarks=[])))
+    )
+    monkeypatch.setattr("mensura.site.pictures.first_screen.say_lead", lambda _: ("Nobody is ranked.", ""))
+    assert made._standing(None) == {
+        "sentence": "Nobody is ranked.",
+        "deck": "",
+        "chances": [],
+        "said": ("", ""),
+        "see": "",
+        "dark": 0,
+    }
+    assert made.figures == []

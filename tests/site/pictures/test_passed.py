@@ -1,11 +1,21 @@
 """The human ladder in words: who stands above whom, and what a mark says, from a few levels."""
 
+from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
+import pytest
 
 from mensura.site.pages.people import anchor_rows, base_rows
-from mensura.site.pictures.passed import human_ladder, ladder_finding, ladder_rows
+from mensura.site.pictures.passed import (
+    _percent,
+    human_ladder,
+    ladder_finding,
+    ladder_rows,
+    passed_figure,
+    passed_words,
+)
+from mensura.study.headlines import Passed
 
 PLACES = pl.DataFrame(
     [
@@ -64,3 +74,106 @@ def test_published_bases_stand_beside_those_of_open_items():
     volume = next(row for row in base_rows() if row["name"] == "volume")
     assert (volume["published"], volume["interval"]) == (31.95, "1.13–1.98")
     assert round(volume["base"], 1) == 1.5
+
+
+def group(name, days=None, chance=None, status="measured", unit="percent"):
+    """Return a group on the quiz: passed by model a on a day, or with the chance of the best model, b."""
+    first = None if days is None else ("a", days, 0.97)
+    best = None if chance is None and days is None else ("b", 0.99 if chance is None else chance)
+    level = None if days is None else ("c", days.replace(day=1))
+    return Passed("quiz", name, status, 50.0, unit, 12, "paper", level, first, best)
+
+
+GROUPS = [
+    group("Nurses", date(2025, 3, 15)),
+    group("Pupils", date(2026, 1, 15)),
+    group("A panel", date(2026, 2, 20), status="panel"),
+    group("Experts", date(2026, 3, 15)),
+    group("Doctors", chance=0.4),
+    group("Judges", chance=0.02),
+    group("Monks"),
+]
+
+
+def passing_study():
+    models = {"a": ("Ay", 60.0), "b": ("Bee", 90.0), "c": ("Cee", None)}
+    grades = {
+        ("quiz", one.group): letter for one, letter in zip(GROUPS, ("A", "D", None, "B", "C", "E", None), strict=True)
+    }
+    facts = {
+        key: {"name": name, "provider": "OpenAI", "released": date(2024, 5, 1)} for key, (name, _) in models.items()
+    }
+    printed = {("quiz", one.group): {"low": 45.0, "high": None} for one in GROUPS}
+    rows = SimpleNamespace(
+        human_grades=grades,
+        facts=facts,
+        printed_people=printed,
+        printed_scores={key: {"quiz": f"{score:g}%"} for key, (_, score) in models.items() if score},
+        own_scores={key: {"quiz": score} for key, (_, score) in models.items() if score},
+    )
+    released = pl.DataFrame({"released": [date(2024, 5, 1), date(2026, 6, 1), None]})
+    return SimpleNamespace(rows=rows, benchmark_names={"quiz": "The Quiz"}, evidence=SimpleNamespace(models=released))
+
+
+def test_measured_groups_are_counted_and_those_that_cannot_be_told_are_named():
+    sentence, deck = passed_words(passing_study(), GROUPS)
+    assert sentence == "AI has passed three of the six groups of people who were measured on a test it took too."
+    assert deck == (
+        "Passed means a chance of 95% or more of scoring above them on that test. Two of those passed have a result of "
+        "grade A to C. It cannot be told yet for doctors on The Quiz (40%)."
+    )
+    assert passed_words(passing_study(), GROUPS[2:3]) == (
+        "No measured group of people took a test that a model took too.",
+        "",
+    )
+    assert "cannot be told yet" not in passed_words(passing_study(), GROUPS[:2])[1]
+
+
+def test_who_was_passed_is_drawn_by_verdict_and_said_by_the_last_year():
+    figure = passed_figure(passing_study(), GROUPS)
+    assert figure.finding == "Two of the three were passed between January 2026 and March 2026"
+    wide = figure.drawing.wide
+    for words in ("Passed: 3 and 1 panel", "Cannot be told yet: 1", "Not passed: 1", ">40%<", "people are ahead"):
+        assert words in wide, words
+    assert "Ay, first above, March 2025" in wide and "Cee, first level, March 2025" in wide
+    assert "Bee, best now, 90%" in wide and "no grade, no person" in wide and "Monks" not in wide
+    rows = {row["group"]: row for row in figure.points}
+    assert rows["Nurses"] == {
+        "group": "Nurses",
+        "test": "The Quiz",
+        "status": "measured",
+        "score": 50.0,
+        "n": 12,
+        "verdict": "passed",
+        "first level": "c",
+        "level since": "2025-03-01",
+        "first above": "a",
+        "above since": "2025-03-15",
+        "best": "b",
+        "chance": 0.99,
+    }
+    assert rows["Monks"]["verdict"] == "not known" and rows["Monks"]["chance"] is rows["Monks"]["best"] is None
+
+
+def test_judged_groups_have_words_of_their_own_and_few_passed_ones_have_no_dates():
+    judged = passed_figure(passing_study(), [group("Nurses", date(2025, 3, 15), status="judged")], "passed-judged")
+    assert judged.finding == "Of 1 group whose score was only judged, 1 would be passed"
+    assert passed_figure(passing_study(), GROUPS[2:4]).finding == "Few measured groups were passed so far"
+    year = [group("Nurses", date(2025, 3, 15)), group("Pupils", date(2025, 3, 16)), group("Monks", date(2026, 3, 15))]
+    said = "Two of the three were passed between March 2025 and March 2026"
+    assert passed_figure(passing_study(), [*year[1:], GROUPS[0]]).finding == said, "a year ago is before the last year"
+
+
+def test_a_unit_without_a_hundred_percent_has_no_dumbbell():
+    wide = passed_figure(passing_study(), [group("Nurses", chance=0.5, unit="elo")]).drawing.wide
+    assert "best now 90%" in wide and "Bee, best now" not in wide
+    share = passed_figure(passing_study(), [group("Nurses", chance=0.5, unit="fraction")]).drawing.wide
+    assert "Bee, best now" in share
+
+
+@pytest.mark.parametrize(
+    ("score", "unit", "percent"),
+    [(50.0, "percent", 50.0), (0.5, "fraction", 50.0), (None, "percent", None), (1300.0, "elo", None)],
+)
+def test_scores_are_drawn_in_percent_where_they_are_shares(score, unit, percent):
+    assert _percent(score, unit) == percent

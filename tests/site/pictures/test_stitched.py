@@ -1,11 +1,15 @@
 """Pictures of the stitched scale: one axis, time, sensors, profiles, progress, acceleration; and the published fit."""
 
+import re
+from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
+import pytest
 
 from mensura.site.pictures import stitched
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
+from mensura.trends import find_frontier, load_published
 
 
 def test_a_benchmark_informs_at_both_ends_of_its_range():
@@ -69,3 +73,91 @@ def test_human_lines_keep_the_surest_and_their_distance():
         }
     )
     assert stitched.human_lines(groups)["label"].to_list() == ["sure", "far"]
+
+
+def scale_study():
+    """Return three models, two tests and a class of people on the stitched scale."""
+    models = pl.DataFrame(
+        {"subject": ["a", "b", "c"], "name": ["Ay", "Bee", "Cee"], "provider": "OpenAI"}
+        | {"capability": [2.0, 1.0, None], "capability_low": [1.8, -9.0, None], "capability_high": [2.2, 1.5, None]}
+        | {"released": [date(2026, 5, 1), date(2025, 5, 1), date(2024, 5, 1)]}
+    )
+    benchmarks = pl.DataFrame(
+        {"benchmark": ["quiz", "open"], "name": ["Quiz", "Open"], "difficulty": [1.5, None], "slope": [2.0, None]}
+    )
+    groups = pl.DataFrame(
+        {"group": ["experts, measured"], "status": ["measured"], "capability": [0.5], "low": [0.25], "high": [0.75]}
+    )
+    ranks = pl.DataFrame({"subject": ["a"], "rank": [1], "p_first": [0.8], "capability": [2.0]})
+    sensors = pl.DataFrame({"benchmark": ["quiz"], "name": ["Quiz"], "low": [1.0], "peak": [1.5], "high": [2.0]})
+    residuals = pl.DataFrame({"subject": ["a", "b"], "benchmark": ["quiz", "quiz"], "residual": [0.1, -0.2]})
+    evidence = SimpleNamespace(models=models)
+    return SimpleNamespace(
+        models=models,
+        evidence=evidence,
+        charted=lambda *needed, **_: models.drop_nulls(list(needed)),
+        benchmarks=benchmarks,
+        groups=groups,
+        capability_ranks=ranks,
+        capabilities=models.select("subject", "capability"),
+        sensors=sensors,
+        residuals=residuals,
+        class_names={"experts, measured": "experts on Quiz"},
+        rows=SimpleNamespace(facts={"a": {"name": "Ay"}}),
+        pace=SimpleNamespace(unit="the distance from a to b"),
+        policy=SimpleNamespace(labels=1),
+        watch=None,
+    )
+
+
+def test_models_tests_and_people_stand_on_one_axis_and_no_interval_runs_far_below_it():
+    figure = stitched.one_axis(scale_study())
+    points = {row["name"]: row for row in figure.points}
+    assert {name: row["kind"] for name, row in points.items()} == {
+        "Ay": "model",
+        "Bee": "model",
+        "Quiz": "benchmark",
+        "experts on Quiz": "people",
+    }
+    assert points["Bee"]["low"] == pytest.approx(0.5 - 0.3) and points["Ay"]["low"] == 1.8
+    assert figure.finding.startswith("Ay has the highest capability, with a chance of 80% among 1 models. Next below")
+    wide = figure.drawing.wide
+    assert ">Ay <" in wide and ">Bee <" in wide and "people:experts, measured" in wide and "benchmark:quiz" in wide
+    assert stitched._unit_ends(scale_study()) == {0.0: "Ay", 1.0: "Bee"}
+    assert stitched._unit_ends(SimpleNamespace(**vars(scale_study()) | {"pace": SimpleNamespace(unit="one")})) == {}
+
+
+def test_sensors_and_profiles_come_with_their_tables():
+    sensors = stitched.sensors(scale_study())
+    assert sensors.points == [{"benchmark": "quiz", "name": "Quiz", "low": 1.0, "peak": 1.5, "high": 2.0}]
+    assert sensors.finding == "1 of 1 benchmarks still inform at the level of the best model"
+    profiles = stitched.residual_profiles(scale_study())
+    assert profiles.finding == "Farthest from its level: Bee on Quiz, 20% of the range below it"
+    assert [row["name"] for row in profiles.points] == ["Ay", "Bee"], "the highest first"
+
+
+def test_too_few_releases_are_no_watch_and_an_alarm_has_its_month():
+    assert stitched.acceleration(scale_study()).finding == "Too few models were released to watch for an acceleration"
+    looks = pl.DataFrame(
+        {"date": ["2026-05-01", "2026-06-01"], "statistic": [0.5, 2.5], "boundary": [2.0, 2.0], "x": 1}
+    )
+    for alarm, said in ((date(2026, 6, 1), "The alarm sounded in June 2026"), (None, "No acceleration that chance")):
+        watch = SimpleNamespace(alarm=alarm, looks=looks, plan=SimpleNamespace(rate=0.05), p_value=0.02)
+        figure = stitched.acceleration(SimpleNamespace(watch=watch))
+        assert figure.finding.startswith(said) and len(figure.points) == 2
+        assert "5%" in figure.caption and "p = 0.02" in figure.caption
+
+
+def test_the_published_fit_has_its_own_numbers():
+    difficulty = stitched.published_difficulty(None)
+    rows = load_published().benchmarks.sort("difficulty")
+    assert difficulty.finding.startswith("From ") and rows["benchmark"][0] in difficulty.finding.split(" to ")[0]
+    assert rows["benchmark"][-1] in difficulty.finding.split(" to ")[1]
+    assert len(difficulty.points) == rows.height and "source" not in difficulty.points[0]
+    bend = stitched.published_break(None)
+    numbers = [float(one) for one in re.findall(r"\d+\.\d+", bend.finding)]
+    assert numbers[1] / numbers[0] == pytest.approx(numbers[2], rel=0.02)
+    assert len(bend.points) == find_frontier(load_published().models).height
+    horizons = stitched.published_horizons(None)
+    assert re.search(r"Horizons double with every 0\.\d\d of capability \(R² 0\.\d\d, \d+ models\)", horizons.finding)
+    assert f"{len(horizons.points)} models" in horizons.finding
