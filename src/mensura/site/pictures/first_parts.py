@@ -20,7 +20,7 @@ from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import iq_mark
 from mensura.study.headlines import Passed, cheapest_rows, cheapest_said, passed_people, year_sentence
 from mensura.study.horizons import DOMAINS, horizon_sentence, pace_words, task_horizons
-from mensura.study.outlook import next_year_words
+from mensura.study.outlook import TOP, next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -68,19 +68,35 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     return {"answer": Markup("Passed in {}: {}.{}").format(year, groups, still), "spark": _spark(sheet)}
 
 
-WHAT_NOT = {
-    "answer": Markup(
+def what_not(study: Study) -> dict[str, Any]:
+    """Say what nobody can conclude, and draw how many of the leader's tests are measured: one block per test."""
+    tests, leader = len(study.iq.matrix.benchmarks), study.rows.ranked_rows[:1]
+    measured = leader[0]["measured"] if leader else 0
+    sheet = Canvas(210, 40, "")
+    for place in range(tests):
+        sheet.band(place * 210 / tests, 13, 150 / tests, 14, paint.soft, 1.0 if place < measured else 0.25)
+    words = Markup(
         "<b>That a model thinks as a person with its IQ does.</b> Nobody gave these tests to people of known IQ; a "
-        "score describes test performance, nothing else."
-    ),
-    "spark": "",
-}
+        "score describes test performance, nothing else.{}"
+    )
+    known = f" Of the leader’s {tests} tests, {measured} are measured." if leader else ""
+    return {"answer": words.format(known), "spark": _spark(sheet)}
 
 
 def what_comes(study: Study) -> dict[str, Any]:
-    """Say what the best model a year after the newest release may do, in people's terms."""
+    """Say what the best model a year after the newest release may do, in people's terms, and draw its IQ."""
     words = next_year_words(study)
-    return {"answer": Markup("<b>{}</b> {}").format(words["sentence"], words["groups"]), "spark": ""}
+    low, middle, high = words["iq"]
+    sheet = Canvas(210, 40, "")
+    at = scale(100, TOP + 5, _MARGIN + 8, 206)
+    for iq in (100, 130, TOP):
+        sheet.words(at(iq), 35, str(iq), fill=paint.people if iq == 100 else paint.quiet, anchor="middle", size=11)
+    sheet.line(0, 24, 210, 24, paint.line, 1.5)
+    for row in study.rows.ranked_rows[:1]:
+        sheet.sign(at(row["exact_iq"]), 24, row["provider"], iq_mark(row).status, 4.5)
+    sheet.line(at(low), 12, at(high + 5 * (high >= TOP)), 12, paint.ink, 2.2, round_ends=True)
+    sheet.dot(at(middle), 12, paint.ink, 3.5)
+    return {"answer": Markup("<b>{}</b> {}").format(words["sentence"], words["groups"]), "spark": _spark(sheet)}
 
 
 def how_fast(study: Study) -> dict[str, Any]:

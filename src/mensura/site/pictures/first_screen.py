@@ -232,7 +232,7 @@ class FirstScreen:
         study = self._study
         answers = (
             *(parts.who_leads(today["sentence"], today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
-            *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.WHAT_NOT),
+            *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.what_not(study)),
         )
         asked = zip(picture_words()["first"]["questions"], answers, strict=True)
         return [{"question": question, "href": href, **answer} for (question, href), answer in asked]
