@@ -1,6 +1,5 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -22,14 +21,12 @@ from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.horizons import say_lengths
 from mensura.study.study import Study
-from mensura.study.units import say_day, show, show_range
+from mensura.study.units import chance, say_day, show, show_range
 
 _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
 _NEAR = 100
 """Places above and below a model among which they are looked for."""
-_DAY = re.compile(r"(?<=[ (])20\d\d-\d\d(?:-\d\d)?(?=[,;)<])")
-"""A date in a note; one in the name of a model stays."""
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
@@ -82,6 +79,14 @@ def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
     return ordinal(row["rank"]), f"of {study.ranked.height} ranked" + (f", {low} to {high}" if low != high else "")
 
 
+def _first(study: Study, row: dict[str, Any]) -> tuple[str, str]:
+    """Say the chance of being first: of the leader by every method, of the others by the joint draws."""
+    if study.lead is not None and study.lead.subject == row["subject"]:
+        chances = sorted(study.lead.chances.values())
+        return show_range(chances[0], chances[-1], "chance"), "by method"
+    return chance(row["p_first"]), f"among {study.ranked.height} ranked" if row["rank"] else "not ranked"
+
+
 def ordinal(number: int) -> str:
     """Return a place in words of a table: 1st, 2nd, 11th."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -104,6 +109,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
         "place": _place(study, row),
+        "first": _first(study, row),
         "among": among_people(study, row) if scored else None,
         "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
         "known": tests if scored else [],
@@ -145,7 +151,7 @@ def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
     }
     lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
     tree = "".join(lines) + _html(node, names, alike, opened=" open")
-    return Markup(_DAY.sub(lambda day: say_day(day[0]), tree))
+    return Markup(say_day(tree))
 
 
 def _leaves(node: Explanation) -> Iterator[Explanation]:
