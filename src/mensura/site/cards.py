@@ -141,17 +141,13 @@ def search_entries(study: Study) -> list[Entry]:
         words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
         state = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
         entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *state))
-    units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
     for row in study.people.tests.filter(pl.col("reason").is_null()).iter_rows(named=True):
         name, test = short_name(row["benchmark"], row["group"]), study.benchmark_names[row["benchmark"]]
         words = people_words(row["benchmark"], row["group"])
         weight = 9.0 if row["status"] == "measured" else 1.0
-        score = study.rows.printed_people[row["benchmark"], row["group"]]["score"]
+        printed = study.rows.printed_people[row["benchmark"], row["group"]]
         verdict = f"passed in {row['passed']:%B %Y}" if row["passed"] else row["verdict"] or "not known"
-        state = (
-            verdict if row["status"] == "measured" else f"{row['status']}, {verdict}",
-            show(score, units[row["benchmark"]]),
-        )
-        page = f"benchmarks/{slug(row['benchmark'])}.html#people"
-        entries.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight, *state))
+        state = verdict if row["status"] == "measured" else f"{row['status']}, {verdict}"
+        page, shown = f"benchmarks/{slug(row['benchmark'])}.html#people", show(printed["score"], printed["unit"])
+        entries.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight, state, shown))
     return entries

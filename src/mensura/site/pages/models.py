@@ -21,7 +21,7 @@ from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.horizons import say_lengths
 from mensura.study.study import Study
-from mensura.study.units import chance, say_day, show, show_range
+from mensura.study.units import say_day, show, show_range
 
 _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
@@ -71,28 +71,6 @@ def model_sentence(study: Study, row: dict[str, Any], *, short: bool = False) ->
     )
 
 
-def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
-    """Say the place among all ranked models and the 90% interval of it."""
-    if row["rank"] is None:
-        return "not ranked", "too little is measured"
-    low, high = ordinal(row["rank_low"]), ordinal(row["rank_high"])
-    return ordinal(row["rank"]), f"of {study.ranked.height} ranked" + (f", {low} to {high}" if low != high else "")
-
-
-def _first(study: Study, row: dict[str, Any]) -> tuple[str, str]:
-    """Say the chance of being first: of the leader by every method, of the others by the joint draws."""
-    if study.lead is not None and study.lead.subject == row["subject"]:
-        chances = sorted(study.lead.chances.values())
-        return show_range(chances[0], chances[-1], "chance"), "by method"
-    return chance(row["p_first"]), f"among {study.ranked.height} ranked" if row["rank"] else "not ranked"
-
-
-def ordinal(number: int) -> str:
-    """Return a place in words of a table: 1st, 2nd, 11th."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
-
-
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject, scored = row["subject"], row["iq"] is not None
@@ -108,8 +86,8 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "where": where_context(study, row),
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
-        "place": _place(study, row),
-        "first": _first(study, row),
+        "ranked": study.ranked.height,
+        "lead": sorted(study.lead.chances.values()) if study.lead and study.lead.subject == subject else None,
         "among": among_people(study, row) if scored else None,
         "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
         "known": tests if scored else [],

@@ -69,18 +69,14 @@ def who_was_passed(study: Study) -> dict[str, Any]:
 
 
 def what_not(study: Study) -> dict[str, Any]:
-    """Say what nobody can conclude, and draw how many of the leader's tests are measured: one block per test."""
-    tests, leader = len(study.iq.matrix.benchmarks), study.rows.ranked_rows[:1]
-    measured = leader[0]["measured"] if leader else 0
-    sheet = Canvas(210, 40, "")
-    for place in range(tests):
-        sheet.band(place * 210 / tests, 13, 150 / tests, 14, paint.soft, 1.0 if place < measured else 0.25)
+    """Say what nobody can conclude; the page draws how many of the leader's tests are measured."""
+    tests, measured = len(study.iq.matrix.benchmarks), [row["measured"] for row in study.rows.ranked_rows[:1]]
     words = Markup(
         "<b>That a model thinks as a person with its IQ does.</b> Nobody gave these tests to people of known IQ; a "
         "score describes test performance, nothing else.{}"
     )
-    known = f" Of the leader’s {tests} tests, {measured} are measured." if leader else ""
-    return {"answer": words.format(known), "spark": _spark(sheet)}
+    known = f" Of the leader’s {tests} tests, {measured[0]} are measured." if measured else ""
+    return {"answer": words.format(known), "spark": "", "blocks": [place < sum(measured) for place in range(tests)]}
 
 
 def what_comes(study: Study) -> dict[str, Any]:
@@ -149,10 +145,7 @@ def what_it_costs(study: Study) -> dict[str, Any]:
         path += [(x, path[-1][1]), (x, y)] if path else [(x, y)]
     sheet.path(path, paint.ink, 1.75)
     for row in every:
-        sheet.parts.append(
-            f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{paint.surface}" '
-            f'stroke="{paint.ink}" stroke-width="1.5"/>'
-        )
+        sheet.dot(across(row["floor"]), up(row["cost"]), paint.ink, 3)
     by_list = cheapest_said(study, "sticker_price")
     answer = Markup("<b>{}</b>, per 1M tokens in and out, counting the work a task takes. By list price: {}.")
     answer = answer.format(prices, by_list)
