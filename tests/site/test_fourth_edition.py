@@ -134,6 +134,7 @@ def test_six_questions_and_the_pace_are_answered_on_a_phone_within_two_taps(visi
     page = visit("index.html", width=390, height=844)
     row = page.locator(".questions a", has=page.get_by_text(question, exact=True))
     assert re.search(answer, " ".join(row.inner_text().split()))
+    assert row.locator("svg.spark").bounding_box()["width"] > 100, "a picture beside the sentence, on a phone too"
     row.click()
     page.wait_for_selector(picture, state="attached")
     seen = page.locator(picture).locator("visible=true").first
@@ -178,7 +179,7 @@ def test_judged_groups_join_the_measured_ones_at_a_press(visit):
     assert page.is_visible("#passed .chart") and not page.is_visible("#passed-judged .chart")
     page.click("text=With judged")
     assert page.is_visible("#passed-judged .chart") and not page.is_visible("#passed .chart")
-    titles = page.locator("#passed-judged svg:visible text").all_inner_texts()
+    titles = page.locator("#passed-judged svg:visible text").all_text_contents()
     assert any(re.fullmatch(r"Passed: \d+ and \d+ judged", one) for one in titles), titles
 
 

@@ -107,7 +107,7 @@ def cost(study: Study) -> Page:
     context = {"kicker": "What does it cost?", "headline": f"{pictures[0].finding}.", "pictures": pictures}
     context |= {"sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
-    return page_of("cost.html", context, cheapest=cheapest)
+    return page_of("cost.html", context, shared=(context["headline"], ()), cheapest=cheapest)
 
 
 def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:

@@ -82,10 +82,9 @@ def _when(every: list[Passed]) -> str:
         return "Few measured groups were passed so far"
     since = days[-1].replace(year=days[-1].year - 1)
     late = [day for day in days if day > since]
-    return (
-        f"{number_word(len(late)).capitalize()} of the {number_word(len(days))} were passed between "
-        f"{late[0]:%B %Y} and {days[-1]:%B %Y}"
-    )
+    groups, few = number_word(len(days)), number_word(len(late))
+    span = f"between {late[0]:%B %Y} and {days[-1]:%B %Y}"
+    return f"Of the {groups} groups of people that AI has passed, {few} were passed {span}"
 
 
 def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
