@@ -213,5 +213,5 @@ def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> 
     with sheet.marked(f"{row.name}: {shown}"):
         sheet.bar(at.score(score), y, "estimated" if row.grade == _JUDGED else "measured")
     side, anchor = (1, "start") if best and best.y < score else (-1, "end")
-    edge = score if None in (low, high) else max(score, high) if side > 0 else min(score, low)
+    edge = max(score, high or score) if side > 0 else min(score, score if low is None else low)
     sheet.words(at.score(edge) + 8 * side, y, shown, fill=paint.people, size=11, anchor=anchor, halo=True)
