@@ -139,8 +139,8 @@ def search_entries(study: Study) -> list[Entry]:
     for row in study.evidence.benchmarks.iter_rows(named=True):
         named, best = study.dimension_names.get(row["dimension"] or "", ""), leaders.get(row["benchmark"])
         words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
-        state = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
-        entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *state))
+        leads = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
+        entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *leads))
     for row in study.people.tests.filter(pl.col("reason").is_null()).iter_rows(named=True):
         name, test = short_name(row["benchmark"], row["group"]), study.benchmark_names[row["benchmark"]]
         words = people_words(row["benchmark"], row["group"])

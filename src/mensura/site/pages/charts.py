@@ -104,10 +104,10 @@ def cost(study: Study) -> Page:
     sections = [*lists, section_of("cheaper-than-people", task_rows(study), facts={"note": TASK_COST_NOTE})]
     sections.append(section_of("misleading-prices", pictures=further))
     pictures = figures_of(study, "iq-cost", "iq-price")
-    context = {"kicker": "What does it cost?", "headline": f"{pictures[0].finding}.", "pictures": pictures}
-    context |= {"sections": sections}
+    headline = f"{pictures[0].finding}."
+    context = {"kicker": "What does it cost?", "headline": headline, "pictures": pictures, "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
-    return page_of("cost.html", context, shared=(context["headline"], ()), cheapest=cheapest)
+    return page_of("cost.html", context, shared=(headline, ()), cheapest=cheapest)
 
 
 def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:

@@ -60,9 +60,9 @@ def one_axis(study: Study) -> Figure:
     points = pl.concat([part.select(sorted(models.columns)) for part in (models, tests, people)])
     edge = pl.col("value").min() - _BELOW  # a score of about zero bounds nothing from below
     points = points.with_columns(low=pl.when(pl.col("low") < edge).then(edge).otherwise("low"))
-    best, placed = models["value"].max(), tests.height
-    facts = {"below": tests.filter(pl.col("value") < best).height if best else 0, "tests": placed}
-    return worded("one-axis", charts.one_axis(points, units=_unit_ends(study)), stands_beside(study), **facts)
+    below = tests.filter(pl.col("value") < models["value"].max()).height
+    drawing = charts.one_axis(points, units=_unit_ends(study))
+    return worded("one-axis", drawing, stands_beside(study), below=below, tests=tests.height)
 
 
 def _benchmark_pages() -> pl.Expr:
@@ -114,8 +114,7 @@ def stands_beside(study: Study) -> str:
         place = "above" if row["high"] < best else "below" if row["low"] > best else "inside the range of"
         places[place].append(row["group"].rpartition(",")[0])
     parts = [f"{place} {' and '.join(names)}" for place, names in places.items() if names]
-    stands = f"On one scale the best model stands {', and '.join(parts)}."
-    return stands if parts else capability_leader_sentence(study)
+    return f"On one scale the best model stands {', and '.join(parts)}." if parts else capability_leader_sentence(study)
 
 
 def harder_said(study: Study) -> str:
