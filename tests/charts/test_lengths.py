@@ -53,26 +53,65 @@ def test_an_open_end_runs_to_the_edge_with_an_arrow():
 DOTS = re.compile(r'<path d="(M[^"]*h0)" stroke="([^"]*)" stroke-width="[^"]*" stroke-linecap="round"([^/]*)/>')
 
 
+def columns(path):
+    """The dots of a path: heights by column."""
+    places = {}
+    for x, y in re.findall(r"M([\d.]+),([\d.]+)", path):
+        places.setdefault(float(x), []).append(float(y))
+    return places
+
+
 def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring_above_it():
-    drawing = str(draw_lengths({"security": [(60.0, False), (1.0, True), (60.0, True)]}, [], group(), "tasks").narrow)
+    tasks = [(60.0, False), (60.0, True)] * 30
+    drawing = str(draw_lengths({"security": tasks}, [], group(), "tasks").narrow)
     full, ring, inside = DOTS.findall(drawing)
-    assert full[0].count("h0") == 2
+    assert full[0].count("h0") == 30
     assert ring[0] == inside[0] and ring[1] != inside[1], "a ring is a dot with a smaller one of the ground in it"
-    (x, y), (_, lower) = re.findall(r"M([\d.]+),([\d.]+)", full[0])[-1], re.findall(r"M([\d.]+),([\d.]+)", ring[0])[0]
-    assert x in ring[0] and float(lower) < float(y), "timed tasks stand at the foot"
-    assert "3 tasks of people" in drawing
+    timed, judged = columns(full[0]), columns(ring[0])
+    shared = timed.keys() & judged.keys()
+    assert len(shared) > 5 and all(min(timed[x]) > max(judged[x]) for x in shared), "timed tasks stand at the foot"
+    assert "60 tasks of people" in drawing
 
 
 def test_tasks_of_other_kinds_are_pale_and_stand_above():
-    drawing = str(draw_lengths({"security": [(60.0, True)], "science": [(60.0, True)]}, [], group(), "tasks").wide)
+    drawing = str(draw_lengths(dict.fromkeys(("security", "science"), [(60.0, True)] * 30), [], group(), "tasks").wide)
     strong, pale = DOTS.findall(drawing)
     assert "opacity" in pale[2] and "opacity" not in strong[2]
-    assert float(pale[0].partition(",")[2][:-2]) < float(strong[0].partition(",")[2][:-2])
-    assert "2 tasks of people" in drawing
+    first, second = columns(strong[0]), columns(pale[0])
+    assert all(min(first[x]) > max(second[x]) for x in first.keys() & second.keys())
+    assert "60 tasks of people" in drawing
+
+
+def test_a_round_number_of_minutes_is_a_hill_and_no_spike():
+    drawing = str(draw_lengths({"security": [(60.0, False)] * 200}, [], group(), "tasks").wide)
+    heights = {x: len(column) for x, column in columns(DOTS.findall(drawing)[0][0]).items()}
+    assert sum(heights.values()) == 200
+    middle = sum(x * count for x, count in heights.items()) / 200
+    hour, quarter = (float(re.search(rf'<text x="([\d.]+)"[^>]*>{text}<', drawing)[1]) for text in ("1 hour", "15 min"))
+    spread = (sum(count * (x - middle) ** 2 for x, count in heights.items()) / 200) ** 0.5
+    assert middle == pytest.approx(hour, abs=2)
+    assert spread == pytest.approx(0.3 * (hour - quarter) / 2, rel=0.15), "0.3 doublings"
+
+
+def test_the_part_of_an_interval_that_wrong_times_explain_is_faint():
+    one = Mark("A", "OpenAI", 60.0, 0.0, low=15.0, high=240.0)
+    drawing = str(draw_lengths({}, [], [WorkGroup("Security tasks", [], [one], sure=[0.5])], "half").wide)
+    outer, inner = (tuple(float(x) for x in (bar[0], bar[2])) for bar in BAR.findall(drawing))
+    middle = sum(outer) / 2
+    assert inner == pytest.approx(((outer[0] + middle) / 2, (middle + outer[1]) / 2), abs=0.1)
+    unknown = str(draw_lengths({}, [], [WorkGroup("Software", [], [one], sure=[0.0])], "faint").wide)
+    assert len(BAR.findall(unknown)) == 1 and 'stroke-opacity="0.3"' in unknown
+
+
+def test_a_phone_names_the_four_kinds_of_work_that_are_farthest_apart():
+    pins = [Reference(name, float(minutes)) for name, minutes in zip("abcdef", (1, 8, 20, 22, 100, 220), strict=True)]
+    drawing = draw_lengths({"security": [(60.0, True)] * 9}, pins, group(), "pins")
+    named = [re.findall(r">([a-f])<", str(one)) for one in (drawing.wide, drawing.narrow)]
+    assert [sorted(names) for names in named] == [list("abcdef"), list("abdf")]
 
 
 def test_pins_climb_to_the_longest_column_from_both_sides():
-    tasks = [(1.0, True), *[(15.0, True)] * 5, (480.0, True)]
+    tasks = [(1.0, True), *[(15.0, True)] * 60, (480.0, True)]
     pins = [
         Reference(name, minutes) for name, minutes in (("one", 1.0), ("two", 8.0), ("three", 60.0), ("four", 480.0))
     ]

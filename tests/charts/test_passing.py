@@ -80,3 +80,10 @@ def test_a_test_without_0_and_100_percent_says_its_scores_and_draws_no_dumbbell(
 @pytest.mark.parametrize(("score", "named"), [(50.0, True), (8.5, False)])
 def test_the_end_of_a_phone_axis_is_named_where_no_number_stands(score, named):
     assert (">0%<" in drawn(358.0, test=f"Quiz, {score:g}%", people=(score, None, None))) == named
+
+
+def test_the_number_of_people_stands_left_of_their_whole_range():
+    ranges = ((71.0, None, None), (71.0, 41.0, 90.0))
+    drawings = [drawn(people=people, test="Quiz, 71%") for people in ranges]
+    plain, spread = (float(re.search(r'<text x="([\d.]+)"[^>]*>71%<', svg)[1]) for svg in drawings)
+    assert plain - spread == pytest.approx(0.30 * 250, abs=0.2), "30 of 100 percent of an axis of 250 pixels"

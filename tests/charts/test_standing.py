@@ -6,7 +6,7 @@ import pytest
 
 from mensura.charts import Mark
 from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
-from mensura.charts.theme import paint
+from mensura.charts.theme import paint, text_width
 from mensura.charts.values import crowd_above
 
 MODEL = Mark("GPT-9", "OpenAI", 128.2, low=126.0, high=130.0)
@@ -84,3 +84,28 @@ def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
     assert mine > b > a
     assert re.search(r">GPT-9</text>.*>\$10<", svg)
     assert "the average person" in svg
+
+
+def test_the_name_of_a_stranger_is_clipped_before_it_meets_the_people():
+    drawing = draw_among(
+        Mark("A very long name of a model " * 4, "OpenAI", 127.0, low=120.0, high=132.0), [90.0], "one"
+    )
+    for one in (drawing.wide, drawing.narrow):
+        (name,) = re.findall(r">(A very [^<]*), IQ 127<", str(one))
+        assert name.endswith("…") and text_width(name, 15, "600") <= 420
+
+
+def test_the_count_of_other_models_gives_way_to_a_long_interval():
+    short = draw_among(Mark("A", "OpenAI", 100.0, low=95.0, high=105.0), [90.0, 110.0], "short")
+    long = draw_among(Mark("A", "OpenAI", 76.0, low=41.0, high=93.0), [90.0, 110.0], "long")
+    assert "2 other models" in str(short.wide) and "2 other models" not in str(long.wide)
+
+
+def test_ticks_of_a_profile_leave_room_for_their_numbers():
+    near, far = (
+        draw_kinds([(Mark("Maths", "OpenAI", middle, low=low, high=152.0), [("Google", 140.0)])], "one")
+        for middle, low in ((140.0, 130.0), (75.0, -30.0))
+    )
+    numbers = [[int(text) for text in re.findall(r">(\d{2,3})</text>", str(one.narrow))] for one in (near, far)]
+    assert {100, 115, 130, 145} <= set(numbers[0])
+    assert {70, 100, 130} <= set(numbers[1]) and not {85, 115, 145} & set(numbers[1])

@@ -109,7 +109,7 @@ def test_one_search_box_finds_models_tests_people_makers_and_pages_by_keyboard(v
     page = visit("method.html")
     for typed, found in (
         ("phd", "PhD-level experts in the field on GPQA Diamond"),
-        ("average person", "people"),
+        ("average person", "People"),
         ("maths", "Mathematical Reasoning"),
         ("opus 5.5", "Claude Opus 5.5"),
         ("anthropic", "Anthropic"),
@@ -248,17 +248,17 @@ def test_a_provider_filter_leaves_no_chart_empty_without_a_word(visit):
 
 def test_the_explorer_counts_what_it_shows_and_keeps_its_state(visit):
     page = visit("data.html")
-    assert page.inner_text("#score-count") == "3065 scores"
+    assert page.inner_text("#score-count") == "3,065 scores"
     assert page.locator("#explorer tbody tr").count() < 80, "only rows in view are in the page"
     page.click("#explorer [data-sort='3']")
     page.wait_for_function("document.querySelector('#explorer th.n').getAttribute('aria-sort') === 'descending'")
     page.fill("#score-filters [name=q]", "opus 4.8 gpqa")
-    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 3065 scores'")
+    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 3,065 scores'")
     rows = page.eval_on_selector_all("#explorer tbody tr:not(.gap-row)", "rows => rows.map(row => row.innerText)")
     assert len(rows) == 2
     assert all("Claude Opus 4.8" in row and "GPQA Diamond" in row for row in rows)
     page.reload()
-    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 3065 scores'")
+    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 3,065 scores'")
     page.fill("#score-filters [name=q]", "nothing like this")
     page.wait_for_function("document.getElementById('score-count').textContent.startsWith('Nothing matches')")
 

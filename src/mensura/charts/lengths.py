@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
+from scipy.special import ndtr
 
 from mensura.charts.canvas import Canvas, Place, scale
 from mensura.charts.plot import NARROW, Mark, Reference
@@ -26,6 +28,11 @@ _TITLES = 190.0
 _ROW, _TALL = 17.0, 31.0
 """Height of a model's row on a screen, and on a phone, where its name stands above it, pixels."""
 _PIN = 30.0
+_SMOOTH = 0.3
+"""Doublings over which the hill spreads round numbers, which judges love."""
+_SHUFFLE = 0.618
+"""Steps of this length, counted around 1, mix tasks of equal length evenly."""
+_PHONE_PINS = 4
 Tasks = Mapping[str, Sequence[tuple[float, bool]]]
 """By kind of work the length of each task in minutes, and whether somebody was timed."""
 
@@ -72,13 +79,14 @@ class WorkGroup:
     """One kind of work: its title, a few facts, and the models on it.
 
     Of a mark ``x`` is the length at which it succeeds half of the time, ``y`` four times in five (0 where not known),
-    and an interval without a high end is open.
+    and an interval without a high end is open. ``sure``: the share of each interval that wrong times do not explain.
     """
 
     title: str
     facts: Sequence[str]
     marks: Sequence[Mark]
     otherwise: str = ""
+    sure: Sequence[float] = ()
 
 
 def draw_lengths(tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str) -> Drawing:
@@ -114,7 +122,7 @@ def draw_lengths(tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkG
         at = scale(1 / 12 if narrow else 1 / 60, MONTH, 4, width - 26, log=True)
         sheet = Canvas(width, 0, description)
         ground = _hill(sheet, tasks, pins, at)
-        y = ground + (34 if narrow else 42)
+        y = ground + (34 if narrow else 50)
         lines = Canvas(width, 0, "")
         for group in groups:
             y = _group(sheet, group, at, y)
@@ -122,7 +130,9 @@ def draw_lengths(tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkG
         for value, text in _PHONE_TICKS if narrow else _TICKS:
             anchor = "start" if at(value) < 10 else "end" if value == MONTH else "middle"
             sheet.words(at(value), ground + 15, text, weight="600", anchor=anchor, size=11 if narrow else 12)
-            lines.line(at(value), ground + 26, at(value), y, paint.grid)
+            if value >= DAY and not narrow:
+                sheet.words(at(value), ground + 29, f"{value / 60:.0f} hours", fill=paint.quiet, anchor=anchor, size=11)
+            lines.line(at(value), ground + (26 if narrow else 38), at(value), y, paint.grid)
         sheet.parts, sheet.height = [*lines.parts, *sheet.parts], y + 6
         return sheet.svg()
 
@@ -134,11 +144,12 @@ def _hill(sheet: Canvas, tasks: Tasks, pins: Sequence[Reference], at: Place) -> 
     pitch = 4.6 if sheet.width < NARROW else 7.4
     columns: Counter[int] = Counter()
     dots: dict[tuple[str, bool], list[tuple[float, int]]] = {}
-    for kind, own in tasks.items():
-        for minutes, timed in sorted(own, key=lambda task: not task[1]):
-            column = int(at(minutes) / pitch)
-            dots.setdefault((kind, timed), []).append(((column + 0.5) * pitch, columns[column]))
-            columns[column] += 1
+    if sheet.width < NARROW:
+        pins = _spread(pins)
+    for kind, timed, minutes in _smoothed(tasks):
+        column = int(at(minutes) / pitch)
+        dots.setdefault((kind, timed), []).append(((column + 0.5) * pitch, columns[column]))
+        columns[column] += 1
     peak = sheet.width if sheet.width < NARROW else pitch * max(columns, key=columns.__getitem__, default=0)
     stairs: dict[bool, list[Reference]] = {True: [], False: []}
     for pin in sorted(pins, key=lambda pin: abs(at(pin.value) - peak)):
@@ -161,6 +172,25 @@ def _hill(sheet: Canvas, tasks: Tasks, pins: Sequence[Reference], at: Place) -> 
     return ground
 
 
+def _smoothed(tasks: Tasks) -> list[tuple[str, bool, float]]:
+    """Return kind, timed and smoothed length of all tasks, timed ones of a kind first; their order stays the same."""
+    rows = [(kind, task) for kind, own in tasks.items() for task in sorted(own, key=lambda task: not task[1])]
+    logs = np.log2([minutes for _, (minutes, _) in rows] or [1.0])
+    grid = np.linspace(logs.min() - 1, logs.max() + 1, 400)
+    below = ndtr((grid[:, None] - logs) / _SMOOTH).mean(1)
+    ranks = np.argsort(np.lexsort((np.arange(logs.size) * _SHUFFLE % 1, logs)))
+    smooth = np.exp2(np.interp((ranks + 0.5) / logs.size, below, grid))
+    return [(kind, timed, float(minutes)) for (kind, (_, timed)), minutes in zip(rows, smooth, strict=False)]
+
+
+def _spread(pins: Sequence[Reference]) -> list[Reference]:
+    """Return the pins that a phone has room for: of the two nearest ones the shorter goes, until few are left."""
+    kept = sorted(pins, key=lambda pin: pin.value)
+    while len(kept) > _PHONE_PINS:
+        kept.pop(min(range(len(kept) - 1), key=lambda place: kept[place + 1].value / kept[place].value))
+    return kept
+
+
 def _pin(sheet: Canvas, pin: Reference, x: float, y: float, ground: float, *, before: bool) -> None:
     """Draw a kind of work at its middle task: before the peak words stand at the left where they have room."""
     before = before and x > text_width(pin.label, 12, "600") + 10
@@ -181,8 +211,8 @@ def _group(sheet: Canvas, group: WorkGroup, at: Place, top: float) -> float:
     sheet.lines(0, top + 27, facts, 15, fill=paint.soft, size=11, halo=True)
     head = 30 + 15 * len(facts)
     y = top + (head if narrow else 0)
-    for one in group.marks:
-        _model(sheet, one, at, y + (22 if narrow else 10))
+    for place, one in enumerate(group.marks):
+        _model(sheet, one, at, y + (22 if narrow else 10), group.sure[place] if group.sure else 1.0)
         y += _TALL if narrow else _ROW
     if not group.marks:
         words = wrapped(group.otherwise, sheet.width - (0 if narrow else _TITLES + 10))
@@ -193,14 +223,18 @@ def _group(sheet: Canvas, group: WorkGroup, at: Place, top: float) -> float:
     return end + 8
 
 
-def _model(sheet: Canvas, one: Mark, at: Place, y: float) -> None:
-    """Draw a model's length with its interval, its name beside it or, on a phone, above it."""
+def _model(sheet: Canvas, one: Mark, at: Place, y: float, sure: float) -> None:
+    """Draw a model's length, faint where wrong times widen its interval, its name beside it or, on a phone, above."""
     ink, x = lab_colour(one.provider), at(one.x)
     low = at(one.low) if one.low else 0.0
     high = at(one.high) if one.high else sheet.width - 2
     narrow = sheet.width < NARROW
     with sheet.marked(one.label, href=one.href, subject=one.subject, provider=one.provider):
-        sheet.line(low, y, high, y, ink, 2.2, opacity=0.7, round_ends=True)
+        if sure < 1:
+            sheet.line(low, y, high, y, ink, 2.2, opacity=0.3, round_ends=True)
+        inner = (low if one.low is None else x - sure * (x - low), high if one.high is None else x + sure * (high - x))
+        if sure:
+            sheet.line(inner[0], y, inner[1], y, ink, 2.2, opacity=0.7, round_ends=True)
         for is_open, edge, way in ((one.low is None, low, 1), (one.high is None, high, -1)):
             if is_open:
                 sheet.path([(edge + 6 * way, y - 4), (edge, y), (edge + 6 * way, y + 4)], ink, 1.75)

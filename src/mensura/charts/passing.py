@@ -9,7 +9,7 @@ from markupsafe import Markup
 from mensura.charts.canvas import Canvas, Place, scale
 from mensura.charts.plot import NARROW, Mark
 from mensura.charts.render import Drawing
-from mensura.charts.theme import clipped, paint, text_width
+from mensura.charts.theme import OTHER, clipped, paint, text_width
 
 _ROW, _ROW_TALL, _HEAD, _KEY, _KEY_TALL = 62.0, 128.0, 38.0, 64.0, 74.0
 """Heights on a screen and on a phone: a row, the title of a kind, the key; pixels."""
@@ -77,10 +77,12 @@ def draw_passing(
             narrow,
         )
         years = [date(year, 1, 1) for year in range(start.year + 1, today.year + 1)]
-        marked = [(day.toordinal(), str(day.year)) for day in years if (today - day).days > 60]
+        marked = [(day.toordinal(), str(day.year)) for day in years if (today - day).days > 150]
+        marked.append((today.toordinal(), "today"))
         if narrow:
             for day, text in marked:
-                sheet.words(at.day(day), y - 8, text, fill=paint.soft, weight="600", anchor="middle", size=11)
+                end = "end" if text == "today" else "middle"
+                sheet.words(at.day(day), y - 8, text, fill=paint.soft, weight="600", anchor=end, size=11)
         else:
             sheet.ticks(at.day, marked, y - 10, y, sheet.height)
             sheet.ticks(at.score, [(0.0, "0%"), (50.0, "50%"), (100.0, "100%")], y - 10, y, sheet.height)
@@ -111,15 +113,15 @@ def _draw_keys(sheet: Canvas, at: _RowPlaces) -> None:
     sheet.line(left, first, x, first, paint.people_strong, 6)
     x = _say(sheet, x + 6, first, "people ahead")
     sheet.band(x + 4, first - 3, 16, 6, paint.people_strong, _UNSURE)
-    sheet.sign(x + 5, first, None, "estimated", 5.0)
+    sheet.sign(x + 5, first, OTHER, "estimated", 5.0)
     x = _say(sheet, x + 26, first, "a model is level")
-    sheet.sign(x + 5, first, None, radius=5.0)
+    sheet.sign(x + 5, first, OTHER, radius=5.0)
     _say(sheet, x + 16, first, "surely above")
     sheet.bar(right + 4, second, "measured")
     x = _say(sheet, right + 13, second, "people")
-    sheet.sign(x + 4, second, None, radius=_SMALL)
+    sheet.sign(x + 4, second, OTHER, radius=_SMALL)
     x = _say(sheet, x + 13, second, "first surely above")
-    sheet.sign(x + 6, second, None, radius=_LARGE)
+    sheet.sign(x + 6, second, OTHER, radius=_LARGE)
     _say(sheet, x + 17, second, "best now")
 
 
@@ -136,12 +138,13 @@ def _draw_row(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> None:
     if row.grade:
         _draw_letter(sheet, row, y + 9)
     sheet.words(start, y + 12, clipped(row.name, room, 13, "600"), weight="600", size=13, halo=at.narrow)
-    sheet.words(start, y + 28, clipped(row.test, width - start - 4 if at.narrow else room), fill=paint.people)
+    best = clipped(row.best.name, 150) if row.best else ""
+    room = width - start - text_width(best) - 8 if at.narrow else room
+    sheet.words(start, y + 28, clipped(row.test, room), fill=paint.people)
+    sheet.words(width, y + 28, best, fill=paint.soft, anchor="end")
     sheet.words(width, y + 12, row.chance, weight="600", size=13, anchor="end", halo=at.narrow)
     if not at.narrow:
         sheet.words(start, y + 44, clipped(row.meaning, room, 11), fill=paint.soft, size=11)
-        if row.best:
-            sheet.words(width, y + 28, clipped(row.best.name, 150), fill=paint.soft, anchor="end")
     _draw_years(sheet, row, at, y + at.bar)
     _draw_dumbbell(sheet, row, at, y + at.dumbbell)
 
@@ -176,10 +179,10 @@ def _draw_years(sheet: Canvas, row: PassingRow, at: _RowPlaces, level: float) ->
     if named is None:
         sheet.words(left, level + 16, "people are ahead", fill=paint.soft, halo=True)
         return
-    text = f"{named.name}  {'' if row.first else 'level, '}{date.fromordinal(int(named.x)):%b %Y}"
-    half = text_width(text) / 2
+    after = f"{'' if row.first else 'level, '}{date.fromordinal(int(named.x)):%b %Y}"
+    half = (text_width(named.name, weight="600") + text_width(after)) / 2 + 4
     x = min(max(at.day(named.x), left + half), right - half)
-    sheet.words(x, level + 16, text, fill=paint.soft, anchor="middle", halo=True)
+    sheet.words(x, level + 16, named.name, weight="600", anchor="middle", halo=True, after=after)
 
 
 def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> None:
@@ -210,4 +213,5 @@ def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> 
     with sheet.marked(f"{row.name}: {shown}"):
         sheet.bar(at.score(score), y, "estimated" if row.grade == _JUDGED else "measured")
     side, anchor = (1, "start") if best and best.y < score else (-1, "end")
-    sheet.words(at.score(score) + 8 * side, y, shown, fill=paint.people, size=11, anchor=anchor, halo=True)
+    edge = max(score, high or score) if side > 0 else min(score, score if low is None else low)
+    sheet.words(at.score(edge) + 8 * side, y, shown, fill=paint.people, size=11, anchor=anchor, halo=True)

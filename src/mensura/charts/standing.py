@@ -47,7 +47,7 @@ def _among(width: float, model: Mark, everyone: tuple[float, ...], description: 
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.x), ground, pitch, columns)
     others = f"{len(everyone) - 1} other models"
-    if text_width(others) < leftmost - 8:
+    if text_width(others) < min(leftmost, at(model.ends[0])) - 8:
         sheet.words(0, rug, others, fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
@@ -77,7 +77,10 @@ def _flag(
     top, narrow, (low, high) = ground - 10 * pitch - 40, sheet.width <= _NARROW, model.ends
     people = f"{crowd_above(round(model.x))} of 1,000{'' if narrow else ' people'} at or above"
     lines: tuple[tuple[str, Look], ...] = (
-        (f"{model.name}, IQ {model.x:.0f}", {"weight": "600", "size": 15}),
+        (
+            f"{clipped(model.name, min(sheet.width - 170, 420), 15, '600')}, IQ {model.x:.0f}",
+            {"weight": "600", "size": 15},
+        ),
         (f"90% interval {low:.0f} to {high:.0f}", {"fill": paint.soft, "size": 13}),
         (people, {"fill": paint.people, "weight": "600", "size": 13}),
     )
@@ -124,7 +127,8 @@ def _kinds(width: float, kinds: Sequence[tuple[Mark, Sequence[tuple[str, float]]
     sheet = Canvas(width, end + 22, description)
     values = [value for own, others in kinds for value in (*own.ends, *(value for _, value in others))]
     at = scale(min([88.0, min(values) - 2]), max([148.0, max(values) + 2]), left, width - right)
-    _ticks(sheet, [(iq, at(iq)) for iq in _TICKS if left < at(iq) < width - right], 10, end)
+    ticks = _TICKS[:: 1 if at(115) - at(100) > text_width("100", weight="600") else 2]
+    _ticks(sheet, [(iq, at(iq)) for iq in ticks if left < at(iq) < width - right], 10, end)
     sheet.words(at(100), end + 12, "average person", fill=paint.people, anchor="middle")
     levels = [30 + row * (place + 0.5) for place in range(len(kinds))]
     for (own, others), y in zip(kinds, levels, strict=True):

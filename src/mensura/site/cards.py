@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from mensura.baseline.registry import registry
+from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject, people_on
 from mensura.site.pictures.passed import level_words
@@ -20,8 +21,8 @@ from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
-Entry = tuple[str, str, str, str, float]
-"""Name, kind, page, other names, and how many points it is ahead of others that match as well."""
+Entry = tuple[str, str, str, str, float, str, str]
+"""Name, kind, page, other names, points ahead of others that match as well, a line of state, and a number."""
 _SEARCHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "search.toml").read_text(encoding="utf-8"))
 CardLine = tuple[str, str, str | None]
 """A label, a text, and where it leads: an address, a page of the report, or nowhere."""
@@ -113,33 +114,40 @@ def _work_entries() -> list[Entry]:
         sentence = f"{work['name'].capitalize()}: {studies} results in the list of studies"
         if not studies:
             sentence = f"No study measured {work['name']} on a test that an AI model took"
-        entries.append((sentence, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0))
+        entries.append((sentence, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0, "", ""))
     return entries
 
 
 def search_entries(study: Study) -> list[Entry]:
     """Return everything that can be found, best models first among equals."""
-    entries: list[Entry] = [(name, "page", href, words, 8.0) for name, href, words in _SEARCHED["pages"]]
+    entries: list[Entry] = [(name, "page", href, words, 8.0, "", "") for name, href, words in _SEARCHED["pages"]]
     for key, name in study.dimension_names.items():
         words = " ".join(text for part, text in _SEARCHED["dimensions"].items() if part in f"{key} {name.lower()}")
-        entries.append((name, "dimension", f"iq.html#iq-bell-{slug(key)}", words, 9.0))
+        entries.append((name, "page", f"iq.html#iq-bell-{slug(key)}", words, 9.0, "a kind of work", ""))
     count = max(1, study.models.height)
     for place, row in enumerate(study.models.iter_rows(named=True)):
-        words = f"{row['provider']} {row['subject']}"
+        words, iq = f"{row['provider']} {row['subject']}", row["iq"]
         page, weight = f"models/{slug(row['subject'])}.html", 5 * (1 - place / count)
-        entries.append((row["name"], row["provider"], page, words, weight))
-    for provider in study.models["provider"].unique(maintain_order=True):
+        said = "" if iq is None else f"IQ {show(iq, 'iq')}"
+        entries.append((row["name"], "model", page, words, weight, row["provider"], said))
+    for provider, models in study.models["provider"].value_counts(sort=True).iter_rows():
         words = f"provider lab company {_SEARCHED['makers'].get(provider, '')}"
-        entries.append((str(provider), "maker", f"makers/{slug(str(provider))}.html", words, 10.0))
+        page = f"makers/{slug(provider)}.html"
+        entries.append((provider, "model", page, words, 10.0, "maker", counted(models, "model")))
     entries += _work_entries()
+    leaders = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     for row in study.evidence.benchmarks.iter_rows(named=True):
-        named = study.dimension_names.get(row["dimension"] or "", "")
+        named, best = study.dimension_names.get(row["dimension"] or "", ""), leaders.get(row["benchmark"])
         words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
-        entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0))
-    for row in study.rows.tested_people:
+        leads = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
+        entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *leads))
+    for row in study.people.tests.filter(pl.col("reason").is_null()).iter_rows(named=True):
         name, test = short_name(row["benchmark"], row["group"]), study.benchmark_names[row["benchmark"]]
         words = people_words(row["benchmark"], row["group"])
         weight = 9.0 if row["status"] == "measured" else 1.0
-        page = f"benchmarks/{slug(row['benchmark'])}.html#people"
-        entries.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight))
+        printed = study.rows.printed_people[row["benchmark"], row["group"]]
+        verdict = f"passed in {row['passed']:%B %Y}" if row["passed"] else row["verdict"] or "not known"
+        state = verdict if row["status"] == "measured" else f"{row['status']}, {verdict}"
+        page, shown = f"benchmarks/{slug(row['benchmark'])}.html#people", show(printed["score"], printed["unit"])
+        entries.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight, state, shown))
     return entries

@@ -15,7 +15,7 @@ from mensura.site.cards import people_words
 from mensura.site.texts import first_link
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
-from mensura.study.units import chance, rarity, show
+from mensura.study.units import chance, rarity, say_day, show
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
@@ -172,7 +172,7 @@ def score_rows(study: Study) -> dict[str, Any]:
         ],
         "tests": [[name, slug(key), unit] for name, key, unit in benchmarks.select("name", "benchmark", "unit").rows()],
         "sources": {
-            source: [name, first_link(url)]
+            source: [say_day(name), first_link(url)]
             for source, name, url in study.evidence.sources.select("source", "name", "url").iter_rows()
         },
         "rows": [

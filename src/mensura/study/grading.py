@@ -116,7 +116,7 @@ def _reason(miss: dict[str, Any]) -> str:
     """Say why a claim failed, as far as the forecast of the best model that was made with it tells."""
     if miss["actual_best"] is None:
         return "The record does not tell why."
-    best = {key: f"{miss[f'{key}_best']:.2f}" for key in ("actual", "expected", "low", "high")}
+    best = {key: f"{miss[f'{key}_best']:.2f}".replace("-", "−") for key in ("actual", "expected", "low", "high")}
     reached = "the best model reached capability {actual}, {expected} expected (90%: {low} to {high})".format(**best)
     if (miss["actual_best"] > miss["expected_best"]) != miss["came_true"]:
         return f"Not the pace: {reached}. On this test AI differs from what its capability says."

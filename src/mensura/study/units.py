@@ -17,6 +17,8 @@ WORLD_POPULATION = 8.2e9
 NOTHING = "–"
 _CENTS_BELOW = 100.0
 """Dollars from which cents say nothing."""
+_DAY = re.compile(r"(?<![^ (])\d{4}-\d\d(?:-\d\d)?(?=$|[,;.)<])")
+"""A date in words; one in the name of a model stays."""
 _DIGITS = {"percent": 1, "fraction": 1, "elo": 0, "index": 1, "composite": 1, "iq": 0, "capability": 2, "seconds": 0}
 _SUFFIX = {"percent": "%", "fraction": "%", "elo": " Elo", "seconds": " s"}
 _WHOLE = {"percent", "fraction", "index", "composite"}
@@ -78,16 +80,17 @@ def dollars(value: float | None) -> str:
     return ("−" if value < 0 else "") + "$" + (f"{whole}.{cents.ljust(2, '0')}" if cents else whole)
 
 
-def say_day(day: object) -> str:
-    """Return a date as people write it: 10 October 2026, October 2026. Other words and impossible dates stay."""
-    day = str(day)
+def say_day(words: object) -> str:
+    """Return words with their dates as people write them: 10 October 2026, October 2026. Impossible dates stay."""
+    return _DAY.sub(_spelled, str(words))
+
+
+def _spelled(day: re.Match[str]) -> str:
     try:
-        if re.fullmatch(r"\d{4}-\d\d", day):
-            return f"{date.fromisoformat(f'{day}-01'):%B %Y}"
-        written = date.fromisoformat(day)
+        written = date.fromisoformat(f"{day[0]}-01"[:10])
     except ValueError:
-        return day
-    return f"{written.day} {written:%B %Y}"
+        return day[0]
+    return f"{written:%B %Y}" if len(day[0]) < len("2026-10-10") else f"{written.day} {written:%B %Y}"
 
 
 def chance(value: float | None) -> str:

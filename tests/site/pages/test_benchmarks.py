@@ -20,7 +20,6 @@ from mensura.site.pages.benchmarks import (
     benchmark_validity,
     disagreements,
     people_rows,
-    score_rows,
 )
 from mensura.study.policy import PlainRows
 
@@ -132,17 +131,6 @@ def test_sources_that_disagree_are_listed_by_their_gap():
     assert found[1]["said"] == "50% (The board); 53% (b)"
     level = study_of(("m", "a", 50.0), ("m", "b", 50.0), ("n", "a", 40.0), ("n", "b", 40.01))
     assert disagreements(level, "quiz", "percent") == []
-
-
-def test_a_score_is_shown_with_its_source_and_what_its_level_does_not_explain():
-    rows = pl.DataFrame(
-        {"subject": ["m", "n"], "score": [50.0, 40.0], "low": [45.0, None], "high": [55.0, None]}
-        | {"residual": [-0.031, None], "source": ["a", "b"]}
-    )
-    first, second = score_rows(study_of(("m", "a", 50.0)), rows, "percent")
-    assert (first["shown"], first["range"], first["residual_shown"]) == ("50%", "45% to 55%", "−3.1%")
-    assert (first["source_name"], first["url"]) == ("The board", "https://a.example")
-    assert (second["range"], second["residual_shown"], second["source_name"], second["url"]) == ("", "", "b", None)
 
 
 @pytest.mark.parametrize(

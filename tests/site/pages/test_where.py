@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from mensura.evidence.passing import verdict_of
-from mensura.site.pages.where import charted_sentence, next_said, people_said, price_rows, price_said
+from mensura.site.pages.where import charted_sentence, next_said, price_rows, price_said
 
 
 @pytest.mark.parametrize(
@@ -22,22 +22,6 @@ from mensura.site.pages.where import charted_sentence, next_said, people_said, p
 )
 def test_people_are_passed_from_a_chance_of_95_percent_on(chance, said):
     assert verdict_of(chance) == said
-
-
-def test_groups_are_counted_by_whether_they_were_passed():
-    """Measured and judged people are never added up."""
-    rows = [("hle", 0.99, "measured"), ("hle", 0.5, "judged"), ("gpqa", 0.01, "measured"), ("gpqa", None, "judged")]
-    tested = [{"benchmark": benchmark, "chance_above": chance, "status": status} for benchmark, chance, status in rows]
-    last = "A group is passed when the chance of scoring above it is 95% or more."
-    assert people_said(tested) == (
-        "Of 2 groups whose scores were measured, on 2 tests, it passed 1; it did not pass 1. Of 2 groups whose scores "
-        f"somebody judged, on 2 tests, it passed none; 2 cannot be told. {last}"
-    )
-    assert people_said(tested[:1]) == (f"Of one group whose scores were measured, on 1 test, it passed 1. {last}")
-    assert people_said(tested[1:2]).startswith("None of these people was measured. Of one group whose scores somebody")
-    surely = [{**row, "chance_above": 0.99} for row in (tested[0], tested[2])]
-    assert "Of 2 groups whose scores were measured, on 2 tests, it passed all." in people_said(surely)
-    assert people_said([]) == "No group of people has a score on a test that this model took."
 
 
 def priced(**prices):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mensura.site.pictures import stitched
-from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
+from mensura.site.pictures.stitched import harder_said, human_lines, in_range, oddest, stands_beside
 from mensura.trends import find_frontier, load_published
 
 
@@ -33,26 +33,33 @@ def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
     assert human_lines(groups.filter(status="judged")).is_empty()
 
 
-def test_the_highest_model_is_said_with_the_class_next_below():
+def test_the_highest_model_stands_above_inside_or_below_measured_classes():
     ranks = pl.DataFrame({"rank": [1, 2, None], "subject": ["b", "a", "c"], "p_first": [0.8, 0.2, None]}).with_columns(
         capability=pl.Series([2.0, 1.0, 3.0])
     )
     groups = pl.DataFrame(
-        {"group": ["x", "y", "z", "w"], "status": ["measured", "measured", "judged", "measured"]}
-        | {"capability": [0.0, 1.0, 1.5, 2.0], "low": [-1.0, 0.2, 1.0, 1.0], "high": [1.0, 1.8, 2.0, 3.0]}
+        {"group": ["x, measured", "y, measured", "z, judged", "w, measured", "v, measured"]}
+        | {"status": ["measured", "measured", "judged", "measured", "measured"]}
+        | {
+            "capability": [0.0, 2.6, 1.5, 1.9, 4.0],
+            "low": [-1.0, 1.2, 1.0, 1.0, 3.5],
+            "high": [1.0, 3.8, 1.9, 3.0, 5.0],
+        }
     )
+    tests = pl.DataFrame({"name": ["Easy", "Hard"], "difficulty": [1.9, 2.1]})
     study = SimpleNamespace(
-        capability_ranks=ranks,
-        rows=SimpleNamespace(facts={"b": {"name": "Bee"}}),
-        groups=groups,
-        class_names={"y": "experts on GPQA"},
+        capability_ranks=ranks, rows=SimpleNamespace(facts={"b": {"name": "Bee"}}), groups=groups, benchmarks=tests
     )
-    first = "Bee has the highest capability, with a chance of 80% among 2 models."
-    assert stands_beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
-    study.groups = groups.filter(pl.col("capability") >= 2)
-    assert stands_beside(study) == first
+    assert stands_beside(study) == (
+        "On one scale the best model stands above x, and inside the range of w and y, and below v."
+    )
+    assert harder_said(study) == "Still above it: Hard."
+    study.groups, study.benchmarks = groups.filter(status="judged"), tests.head(1)
+    assert stands_beside(study) == "Bee has the highest capability, with a chance of 80% among 2 models."
+    assert harder_said(study) == ""
     study.capability_ranks = ranks.clear()
     assert stands_beside(study) == "No model is known well enough to be ranked."
+    assert harder_said(study) == ""
 
 
 def test_the_oddest_score_is_the_farthest_either_way():

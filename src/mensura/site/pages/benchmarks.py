@@ -98,9 +98,8 @@ def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]
         made = (ladder_figure(study, name, scores, people), history_figure(study, name, scores, people))
         pictures += [one for one in made if one is not None]
     best = None if scores.is_empty() else scores.row(0, named=True)
-    leads = "No scores yet."
-    if best:
-        leads = f"{best['name']} leads {counted(scores.height, 'model')} with {show(best['score'], unit)}."
+    size = counted(scores.height, "model")
+    leads = f"{best['name']} leads {size} with {show(best['score'], unit)}." if best else "No scores yet."
     context = {
         "row": row,
         "sentence": benchmark_sentence(study, name, leads, bool(people)),
@@ -111,7 +110,8 @@ def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]
         "rungs": _rungs(study, row),
         "known": registered,
         "people": people_rows(people, name, unit),
-        "scores": score_rows(study, scores, unit),
+        "scores": scores.to_dicts(),
+        "sources": dict(study.evidence.sources.select("source", "name").iter_rows()),
         "disagreements": disagreements(study, name, unit),
         "unit": unit_name(unit),
     }
@@ -169,20 +169,14 @@ def benchmark_validity(study: Study, row: dict[str, Any]) -> list[tuple[str, str
     spread = study.residuals.filter(benchmark=name)["residual"].to_list()
     size = sqrt(sum(value**2 for value in spread) / max(len(spread), 1))
     fit = f"scores differ by {show(size, 'fraction')} of the range from what one capability predicts"
+    differ = f"{fit} (root mean square over {len(spread)} models)" if spread else "too few models took it to say"
+    measured = ", ".join(f"{count:,} {kind}" for count, kind in kinds) or "nobody yet"
+    people = "; ".join(took) or "nobody, as far as we know: a place among people here is a judgement"
     return [
         ("Can it be gamed? (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
-        (
-            "Does it measure what others measure?",
-            f"{fit} (root mean square over {len(spread)} models)" if spread else "too few models took it to say",
-        ),
-        (
-            "Who measured the models?",
-            ", ".join(f"{count:,} {kind}" for count, kind in kinds) if kinds else "nobody yet",
-        ),
-        (
-            "Who measured people?",
-            "; ".join(took) or "nobody, as far as we know: a place among people here is a judgement",
-        ),
+        ("Does it measure what others measure?", differ),
+        ("Who measured the models?", measured),
+        ("Who measured people?", people),
     ]
 
 
@@ -223,23 +217,6 @@ def people_rows(people: list[dict[str, Any]], benchmark: str, unit: str) -> list
             "date": source_date(row["source"]),
         }
         for row in people
-    ]
-
-
-def score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str, Any]]:
-    """Return the scores of a benchmark as its table shows them."""
-    sources = {row["source"]: row for row in study.evidence.sources.iter_rows(named=True)}
-    return [
-        {
-            **row,
-            "shown": show(row["score"], unit),
-            "range": show_range(row["low"], row["high"], unit),
-            "residual_shown": "" if row["residual"] is None else show(row["residual"], "fraction"),
-            "source_name": sources.get(row["source"], {}).get("name", row["source"]),
-            "url": sources.get(row["source"], {}).get("url"),
-            "status": "measured",
-        }
-        for row in scores.to_dicts()
     ]
 
 

@@ -4,15 +4,22 @@ from pathlib import Path
 from typing import Any
 
 from mensura.calibration import list_pools
+from mensura.charts.canvas import scale
+from mensura.charts.theme import lab_colour, lab_of, shape_of
+from mensura.charts.values import round_ticks
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
+from mensura.site.pages.models import model_sentence
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.horizon import best_rows, table_rows, task_rows
 from mensura.site.pictures.iq import dimension_bell
+from mensura.site.pictures.standing import among_people
+from mensura.site.pictures.stitched import harder_said
 from mensura.study.headlines import (
+    capability_leader_sentence,
     cheapest_rows,
     cheapest_said,
     leader_sentence,
@@ -27,7 +34,7 @@ from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show_column, show_range
 
-LEADERS = 15
+LEADERS = 18
 """Models in the ranking of the IQ page; the list of models has all."""
 _PUBLISHED = ("published-break", "published-difficulty", "published-horizons")
 """Pictures of the published stitched fit, which have no page of their own."""
@@ -40,11 +47,17 @@ _POOLS = _VALIDATION.with_name("pool_names.csv")
 def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
     bells = [dimension_bell(study, key) for key in study.dimension_names]
+    ranked, ticks = ranking_rows(study)
+    best = study.rows.ranked_rows[0] if ranked else None
     context = {
         "kicker": f"IQ of {study.ranked.height} ranked models",
         "headline": say_lead(study)[0],
+        "deck": model_sentence(study, best, short=True) if best else "",
+        "among": among_people(study, best) if best else None,
         "leader": leader_sentence(study),
-        "ranked": study.ranked.head(LEADERS).to_dicts(),
+        "ranked": ranked,
+        "ranked_count": study.ranked.height,
+        "ticks": ticks,
         "too_new": study.too_new.to_dicts(),
         "benchmarks": len(study.iq.matrix.benchmarks),
         "ranked_said": ranked_sentence(study),
@@ -54,12 +67,27 @@ def iq(study: Study) -> Page:
     return page_of("iq.html", context, shared=(leader_sentence(study), leader_marks(study)))
 
 
+def ranking_rows(study: Study) -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
+    """Return the first rows of the ranking, and the ticks of the axis of IQ beside them, in percent of its width."""
+    rows = study.ranked.head(LEADERS).to_dicts()
+    low, high = min((row["iq_low"] for row in rows), default=0.0), max((row["iq_high"] for row in rows), default=1.0)
+    at = scale(low - 1, high + 1, 0.0, 100.0)
+    for row in rows:
+        row["spot"] = [at(row[key]) for key in ("iq_low", "exact_iq", "iq_high")]
+        row["ink"], row["shape"] = lab_colour(row["provider"]), shape_of(lab_of(row["provider"]))
+    return rows, [(iq, at(iq)) for iq in round_ticks(low, high, 3, whole=True)]
+
+
 def stitched(study: Study) -> Page:
     """Models, benchmarks and people on one scale, and what it says about time."""
     names = ("one-axis", "capability-time", "acceleration", "sensors", "residual-profiles", "algorithmic-progress")
+    pictures = figures_of(study, *names)
     context = {
+        "kicker": pictures[0].title,
+        "headline": pictures[0].finding,
+        "deck": f"{capability_leader_sentence(study)} {harder_said(study)}",
         "leader": leader_sentence(study),
-        "pictures": figures_of(study, *names),
+        "pictures": pictures,
         "units": unit_sentences(study),
         "unit": unit_words(study),
         "pace": pace_sentence(study),
@@ -75,9 +103,11 @@ def cost(study: Study) -> Page:
     further = figures_of(study, "cost-bars", "task-efficiency", "iq-response")
     sections = [*lists, section_of("cheaper-than-people", task_rows(study), facts={"note": TASK_COST_NOTE})]
     sections.append(section_of("misleading-prices", pictures=further))
-    context = {"pictures": figures_of(study, "iq-cost", "iq-price"), "sections": sections}
+    pictures = figures_of(study, "iq-cost", "iq-price")
+    headline = f"{pictures[0].finding}."
+    context = {"kicker": "What does it cost?", "headline": headline, "pictures": pictures, "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
-    return page_of("cost.html", context, cheapest=cheapest)
+    return page_of("cost.html", context, shared=(headline, ()), cheapest=cheapest)
 
 
 def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:

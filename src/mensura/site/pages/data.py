@@ -8,6 +8,7 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from mensura.evidence import TABLES, slug
+from mensura.scale import rate_interval
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.pages.page import Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures.first_screen import screen_of
@@ -125,7 +126,11 @@ def record(study: Study) -> Page:
 
 
 def _shares(table: pl.DataFrame) -> list[dict[str, Any]]:
-    return table.with_columns(pl.col("coverage").map_elements(lambda one: f"{one:.0%}", pl.String)).to_dicts()
+    """Return the rows of a table with each share and its 90% interval in words."""
+    n = table["n"].to_numpy()
+    shares = zip(table["coverage"], *rate_interval(table["coverage"].to_numpy() * n, n), strict=True)
+    words = [f"{one:.0%} ({low:.0%} to {high:.0%})" for one, low, high in shares]
+    return table.with_columns(coverage=pl.Series(words)).to_dicts()
 
 
 def _claims(claims: pl.DataFrame) -> list[dict[str, Any]]:

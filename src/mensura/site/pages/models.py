@@ -1,6 +1,5 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -28,8 +27,6 @@ _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
 _NEAR = 100
 """Places above and below a model among which they are looked for."""
-_DAY = re.compile(r"(?<=[ (])20\d\d-\d\d(?:-\d\d)?(?=[,;)<])")
-"""A date in a note; one in the name of a model stays."""
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
@@ -74,20 +71,6 @@ def model_sentence(study: Study, row: dict[str, Any], *, short: bool = False) ->
     )
 
 
-def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
-    """Say the place among all ranked models and the 90% interval of it."""
-    if row["rank"] is None:
-        return "not ranked", "too little is measured"
-    low, high = ordinal(row["rank_low"]), ordinal(row["rank_high"])
-    return ordinal(row["rank"]), f"of {study.ranked.height} ranked" + (f", {low} to {high}" if low != high else "")
-
-
-def ordinal(number: int) -> str:
-    """Return a place in words of a table: 1st, 2nd, 11th."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
-
-
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject, scored = row["subject"], row["iq"] is not None
@@ -103,7 +86,8 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "where": where_context(study, row),
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
-        "place": _place(study, row),
+        "ranked": study.ranked.height,
+        "lead": sorted(study.lead.chances.values()) if study.lead and study.lead.subject == subject else None,
         "among": among_people(study, row) if scored else None,
         "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
         "known": tests if scored else [],
@@ -145,7 +129,7 @@ def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
     }
     lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
     tree = "".join(lines) + _html(node, names, alike, opened=" open")
-    return Markup(_DAY.sub(lambda day: say_day(day[0]), tree))
+    return Markup(say_day(tree))
 
 
 def _leaves(node: Explanation) -> Iterator[Explanation]:

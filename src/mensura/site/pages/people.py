@@ -29,7 +29,7 @@ def people(study: Study) -> Page:
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []
-    judged = [figure] if (figure := passed_judged(study)).points else []
+    judged = [passed_judged(study)] if passed_people(study, ("judged",)) else []
     registered, tested = registry_rows(study), passing_rows(study)
     calibrations = figures_of(study, *names)
     context = {

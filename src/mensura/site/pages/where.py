@@ -2,76 +2,36 @@
 
 from typing import Any
 
-from mensura.charts.values import counted
 from mensura.evidence import slug
-from mensura.evidence.passing import SURELY, verdict_of
-from mensura.site.pictures.standing import people_rows
-from mensura.study.standing import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
+from mensura.evidence.passing import SURELY
+from mensura.site.pictures.standing import passed_said, people_rows
+from mensura.study.standing import NEAR_IQ, find_neighbours, find_next, find_prices
 from mensura.study.study import Study
-from mensura.study.units import dollars, show, show_range
+from mensura.study.units import dollars, show
 
 _NEXT = 3
 """Benchmarks named that would tell most."""
 _PRICES = 5
 """Models of the same level listed with their prices."""
+_PASSED = f"A group is passed when the chance of scoring above it is {SURELY:.0%} or more."
+_NO_PEOPLE = "No group of people has a score on a test that this model took."
 
 
 def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Return what the section "Where it stands" of a model's page shows."""
     subject = row["subject"]
-    tested, priced = find_people(study, subject).rows, find_prices(study, subject).rows
+    people, priced = people_rows(study, subject), find_prices(study, subject).rows
     telling = find_next(study, subject).rows
     return {
-        "neighbours": _neighbours(study, subject),
-        "people": people_rows(study, subject),
-        "people_said": people_said(tested),
+        "neighbours": find_neighbours(study, subject).rows,
+        "people": people,
+        "people_said": f"It passed {passed_said(people)}. {_PASSED}" if people else _NO_PEOPLE,
         "price_said": price_said(priced, row),
         "prices": price_rows(priced),
         "next_said": next_said(telling, row),
         "next": telling[:_NEXT],
         "charted_said": charted_sentence(study, row),
     }
-
-
-def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
-    return [
-        {
-            **row,
-            "itself": row["subject"] == subject,
-            "iq_range": show_range(row["iq_low"], row["iq_high"], "iq"),
-            "chance": "this model" if row["chance_above"] is None else show(row["chance_above"], "chance"),
-        }
-        for row in find_neighbours(study, subject).rows
-    ]
-
-
-def people_said(tested: list[dict[str, Any]]) -> str:
-    """Count the groups that a model passed: measured people and judged ones apart, never added up."""
-    if not tested:
-        return "No group of people has a score on a test that this model took."
-    measured = [row for row in tested if row["status"] == "measured"]
-    judged = [row for row in tested if row["status"] != "measured"]
-    sentences = [
-        _counted(measured, "Of {groups} whose scores were measured, on {tests}, it passed {passed}")
-        if measured
-        else "None of these people was measured.",
-        _counted(judged, "Of {groups} whose scores somebody judged, on {tests}, it passed {passed}") if judged else "",
-        f"A group is passed when the chance of scoring above it is {SURELY:.0%} or more.",
-    ]
-    return " ".join(text for text in sentences if text)
-
-
-def _counted(rows: list[dict[str, Any]], words: str) -> str:
-    verdicts = [verdict_of(row["chance_above"]) for row in rows]
-    passed, below = verdicts.count("passed"), verdicts.count("not passed")
-    unsure = len(verdicts) - passed - below
-    tests = counted(len({row["benchmark"] for row in rows}), "test")
-    groups = "one group" if len(rows) == 1 else f"{len(rows)} groups"
-    if passed == len(rows) > 1:
-        return words.format(groups=groups, tests=tests, passed="all") + "."
-    first = words.format(groups=groups, tests=tests, passed=passed or "none")
-    rest = [f"it did not pass {below}" if below else "", f"{unsure} cannot be told" if unsure else ""]
-    return "; ".join([first, *filter(None, rest)]) + "."
 
 
 def price_said(near: list[dict[str, Any]], row: dict[str, Any]) -> str:

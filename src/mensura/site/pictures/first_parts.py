@@ -20,7 +20,7 @@ from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import iq_mark
 from mensura.study.headlines import Passed, cheapest_rows, cheapest_said, passed_people, year_sentence
 from mensura.study.horizons import DOMAINS, horizon_sentence, pace_words, task_horizons
-from mensura.study.outlook import next_year_words
+from mensura.study.outlook import TOP, next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -68,19 +68,31 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     return {"answer": Markup("Passed in {}: {}.{}").format(year, groups, still), "spark": _spark(sheet)}
 
 
-WHAT_NOT = {
-    "answer": Markup(
+def what_not(study: Study) -> dict[str, Any]:
+    """Say what nobody can conclude; the page draws how many of the leader's tests are measured."""
+    tests, measured = len(study.iq.matrix.benchmarks), [row["measured"] for row in study.rows.ranked_rows[:1]]
+    words = Markup(
         "<b>That a model thinks as a person with its IQ does.</b> Nobody gave these tests to people of known IQ; a "
-        "score describes test performance, nothing else."
-    ),
-    "spark": "",
-}
+        "score describes test performance, nothing else.{}"
+    )
+    known = f" Of the leader’s {tests} tests, {measured[0]} are measured." if measured else ""
+    return {"answer": words.format(known), "spark": "", "blocks": [place < sum(measured) for place in range(tests)]}
 
 
 def what_comes(study: Study) -> dict[str, Any]:
-    """Say what the best model a year after the newest release may do, in people's terms."""
+    """Say what the best model a year after the newest release may do, in people's terms, and draw its IQ."""
     words = next_year_words(study)
-    return {"answer": Markup("<b>{}</b> {}").format(words["sentence"], words["groups"]), "spark": ""}
+    low, middle, high = words["iq"]
+    sheet = Canvas(210, 40, "")
+    at = scale(100, TOP + 5, _MARGIN + 8, 206)
+    for iq in (100, 130, TOP):
+        sheet.words(at(iq), 35, str(iq), fill=paint.people if iq == 100 else paint.quiet, anchor="middle", size=11)
+    sheet.line(0, 24, 210, 24, paint.line, 1.5)
+    for row in study.rows.ranked_rows[:1]:
+        sheet.sign(at(row["exact_iq"]), 24, row["provider"], iq_mark(row).status, 4.5)
+    sheet.line(at(low), 12, at(high + 5 * (high >= TOP)), 12, paint.ink, 2.2, round_ends=True)
+    sheet.dot(at(middle), 12, paint.ink, 3.5)
+    return {"answer": Markup("<b>{}</b> {}").format(words["sentence"], words["groups"]), "spark": _spark(sheet)}
 
 
 def how_fast(study: Study) -> dict[str, Any]:
@@ -133,10 +145,7 @@ def what_it_costs(study: Study) -> dict[str, Any]:
         path += [(x, path[-1][1]), (x, y)] if path else [(x, y)]
     sheet.path(path, paint.ink, 1.75)
     for row in every:
-        sheet.parts.append(
-            f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{paint.surface}" '
-            f'stroke="{paint.ink}" stroke-width="1.5"/>'
-        )
+        sheet.dot(across(row["floor"]), up(row["cost"]), paint.ink, 3)
     by_list = cheapest_said(study, "sticker_price")
     answer = Markup("<b>{}</b>, per 1M tokens in and out, counting the work a task takes. By list price: {}.")
     answer = answer.format(prices, by_list)

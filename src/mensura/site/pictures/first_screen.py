@@ -1,5 +1,6 @@
 """The first screen: who leads in a sentence, the bell of people with every ranked model, and four short answers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
@@ -71,7 +72,7 @@ class FirstScreen:
         today = self._standing(None)
         bells = {name: self._draw(bell) for name, bell in self._bells.items()} if self._rows else {}
         drawn = {"pictures": self.figures, "jagged": self.jagged, "bells": bells}
-        slider = {"months": len(self.months), "years": self._years(), "releases": self._releases()}
+        slider = {"months": self._releases()}
         words = {"long": len(today["sentence"]) > _LONG, "counted": len(self._rows)}
         return {**today, **drawn, **slider, **words, "questions": self._questions(today)}
 
@@ -100,12 +101,9 @@ class FirstScreen:
         tests = "measured" if best["well_measured"] else "estimated"
         mark = "filled" if best["well_measured"] else "hollow"
         where = f"at a level that {said_above(round(best['exact_iq']))[0]} reach"
-        if month is None:
-            return f"The leader stands {where}; its mark is {mark}, so most of its tests are {tests}."
-        return (
-            f"{best['name']}, the best model out by {month.name}, stands {where} by today’s evidence; its mark is "
-            f"{mark}, so most of its tests are {tests}."
-        )
+        who = "The leader" if month is None else f"{best['name']}, the best model out by {month.name},"
+        when = "" if month is None else " by today’s evidence"
+        return f"{who} stands {where}{when}; its mark is {mark}, so most of its tests are {tests}."
 
     def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
         reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
@@ -194,45 +192,17 @@ class FirstScreen:
         """The leading models in seven kinds of work."""
         return parts.jagged_view(self._study, self._rows)
 
-    def _releases(self) -> Markup:
-        """Draw how many models came out in each month, above the slider."""
-        counts = [0] * len(self.months)
-        for row in self._rows:
-            if row["released"] is not None and self.months:
-                start = self.months[0].start
-                step = 12 * (row["released"].year - start.year) + row["released"].month - start.month
-                counts[max(0, step)] += 1
-        most, width = max([*counts, 1]), 1000.0 / max(1, len(counts) - 1)
-        bars = "".join(
-            f'<rect x="{width * (step - 0.3):.1f}" y="{40 - 30 * count / most:.1f}" width="{0.6 * width:.1f}" '
-            f'height="{30 * count / most:.1f}"/>'
-            for step, count in enumerate(counts)
-            if count
-        )
-        return Markup(
-            '<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">'
-            f'<g fill="{paint.quiet}">{bars}</g></svg>'
-        )
-
-    def _years(self) -> Markup:
-        """Return what stands below the slider: the first month, every January where there is room, and today."""
-        if not self.months:
-            return Markup("")
-        last = max(1, len(self.months) - 1)
-        januaries = [step for step, one in enumerate(self.months) if one.start.month == 1]
-        words = [
-            (0.0, "start", "", f"{self.months[0].start:%b %Y}: releases per month"),
-            (100.0, "end", "", "Today"),
-            *((100 * step / last, "middle", "year", f"{self.months[step].start:%Y}") for step in januaries),
-        ]
-        text = Markup('<text x="{:.1f}%" y="12" text-anchor="{}" class="{}">{}</text>')
-        return Markup("").join(text.format(*one) for one in words if one[2] == "" or 25 < one[0] < 92)
+    def _releases(self) -> list[dict[str, Any]]:
+        """Return each month of the slider: its first day, and how many models came out in it."""
+        released = [row["released"].replace(day=1) for row in self._rows if row["released"] is not None]
+        counts = Counter(max(day, self.months[0].start) for day in released) if self.months else Counter()
+        return [{"start": one.start, "models": counts[one.start]} for one in self.months]
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
         study = self._study
         answers = (
             *(parts.who_leads(today["sentence"], today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
-            *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.WHAT_NOT),
+            *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.what_not(study)),
         )
         asked = zip(picture_words()["first"]["questions"], answers, strict=True)
         return [{"question": question, "href": href, **answer} for (question, href), answer in asked]

@@ -54,6 +54,12 @@ def _mark(study: Study, row: dict[str, Any]) -> Mark:
     return Mark(row["name"], row["provider"], value, row["p80"] or 0.0, label, **look)
 
 
+def _sure(row: dict[str, Any]) -> float:
+    """Return which share of a system's interval is left where the times of tasks are taken as right."""
+    parts = fitted_horizons().parts.filter(subject=row["subject"])
+    return {"science": 1.0, "software": 0.0}.get(row["domain"], float((1 - parts["times"]).sqrt().sum()))
+
+
 def _facts(domain: str, rows: pl.DataFrame) -> list[str]:
     newest = month(str(rows["released"].drop_nulls().max()))
     return [picture_words()["horizon"]["facts"][domain].format(tasks=rows["tasks"].max()), f"results to {newest}"]
@@ -84,7 +90,7 @@ def horizon(study: Study) -> Figure:
         own = rows.filter(domain=domain)
         placed = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
         marks = [_mark(study, row) for row in placed.iter_rows(named=True)]
-        groups.append(WorkGroup(title, _facts(domain, own), marks))
+        groups.append(WorkGroup(title, _facts(domain, own), marks, sure=[*map(_sure, placed.to_dicts())]))
     kind = pl.when(pl.col("suite").is_in(list(DOMAINS))).then("suite").otherwise(pl.lit(SECURITY))
     tasks = task_horizons().lengths.select(kind, "minutes", "timed").rows_by_key("suite")
     words = f"Tasks of people by length, and AI models below. {horizon_sentence()}"
@@ -159,7 +165,8 @@ def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
         if length and length["status"] == "cannot be told":
             length, why = None, "cannot be told: its success does not clearly fall with length"
         facts = _facts(domain, rows.filter(domain=domain))[:1]
-        groups.append(WorkGroup(title, facts, [_mark(study, length)] if length else [], why))
+        marks, sure = ([_mark(study, length)], [_sure(length)]) if length else ([], [])
+        groups.append(WorkGroup(title, facts, marks, why, sure))
     finding = say_lengths(study, subject)
     drawing = draw_lengths({}, [], groups, f"How long a task {row['name']} does: {finding}.")
     return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))

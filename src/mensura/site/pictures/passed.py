@@ -53,9 +53,9 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
     rows = [_row(study, one, grades[one.benchmark, one.group]) for one in every if one.verdict in _VERDICTS]
     newest = study.evidence.models["released"].max()
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
-    passed = sum(one.verdict == "passed" for one in every)
-    judged = f"Of {counted(len(every), 'group')} whose score was only judged, {passed} would be passed"
-    finding = _when(every) if name == "passed" else judged
+    judged = [one.verdict == "passed" for one in every if one.status == "judged"]
+    likely = f"Of {counted(len(judged), 'group')} whose score was only judged, {sum(judged)} would be passed"
+    finding = _when(every) if name == "passed" else likely
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
     drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
     return worded(name, drawing, finding, rows=[_table_row(study, one) for one in every], paged=True)
@@ -63,14 +63,17 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
 
 @picture("passed-judged")
 def passed_judged(study: Study) -> Figure:
-    """Who was passed by judgement: groups whose score nobody measured."""
-    return passed_figure(study, passed_people(study, ("judged",)), "passed-judged")
+    """Who was passed, with groups whose score nobody measured."""
+    return passed_figure(study, passed_people(study, ("measured", "panel", "judged")), "passed-judged")
 
 
 def _counts(every: list[Passed], verdict: str) -> str:
-    groups = sum(one.verdict == verdict and one.status != "panel" for one in every)
-    panels = sum(one.verdict == verdict and one.status == "panel" for one in every)
-    return " and ".join([str(groups)] * (groups > 0) + [counted(panels, "panel")] * (panels > 0))
+    kinds = {"measured": "{}", "panel": "{} panel", "judged": "{} judged"}
+    counts = {kind: sum(one.verdict == verdict and one.status == kind for one in every) for kind in kinds}
+    words = (
+        kinds[kind].format(count) + "s" * (kind == "panel" and count > 1) for kind, count in counts.items() if count
+    )
+    return listed(words)
 
 
 def _when(every: list[Passed]) -> str:
@@ -79,10 +82,9 @@ def _when(every: list[Passed]) -> str:
         return "Few measured groups were passed so far"
     since = days[-1].replace(year=days[-1].year - 1)
     late = [day for day in days if day > since]
-    return (
-        f"{number_word(len(late)).capitalize()} of the {number_word(len(days))} were passed between "
-        f"{late[0]:%B %Y} and {days[-1]:%B %Y}"
-    )
+    groups, few = number_word(len(days)), number_word(len(late))
+    span = f"between {late[0]:%B %Y} and {days[-1]:%B %Y}"
+    return f"Of the {groups} groups of people that AI has passed, {few} were passed {span}"
 
 
 def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:

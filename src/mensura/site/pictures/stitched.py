@@ -9,13 +9,14 @@ import polars as pl
 from mensura import charts
 from mensura.charts.plot import draw_nothing
 from mensura.charts.theme import ROOT
+from mensura.charts.values import listed
 from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words, year_sentence
 from mensura.study.policy import list_models
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import show
 from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
@@ -59,7 +60,9 @@ def one_axis(study: Study) -> Figure:
     points = pl.concat([part.select(sorted(models.columns)) for part in (models, tests, people)])
     edge = pl.col("value").min() - _BELOW  # a score of about zero bounds nothing from below
     points = points.with_columns(low=pl.when(pl.col("low") < edge).then(edge).otherwise("low"))
-    return worded("one-axis", charts.one_axis(points, units=_unit_ends(study)), stands_beside(study))
+    below = tests.filter(pl.col("value") < models["value"].max()).height
+    drawing = charts.one_axis(points, units=_unit_ends(study))
+    return worded("one-axis", drawing, stands_beside(study), below=below, tests=tests.height)
 
 
 def _benchmark_pages() -> pl.Expr:
@@ -104,18 +107,21 @@ def _class_subjects(column: str = "group") -> pl.Expr:
 
 
 def stands_beside(study: Study) -> str:
-    """Say where the highest model stands relative to the measured class nearest below it."""
-    leader = capability_leader_sentence(study)
-    ranked = study.capability_ranks.drop_nulls("rank")
-    if ranked.is_empty():
-        return leader
-    best = ranked.row(0, named=True)
-    below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
-    if below.is_empty():
-        return leader
-    nearest = sort_highest(below, "capability", "group").row(0, named=True)
-    theirs = show_range(nearest["low"], nearest["high"], "capability")
-    return f"{leader} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
+    """Say among which classes of people, by their scores on tests, the highest model stands."""
+    best = study.capability_ranks.drop_nulls("rank")["capability"].max()
+    places: dict[str, list[str]] = {"above": [], "inside the range of": [], "below": []}
+    for row in study.groups.filter(status="measured").sort("capability").iter_rows(named=True) if best else ():
+        place = "above" if row["high"] < best else "below" if row["low"] > best else "inside the range of"
+        places[place].append(row["group"].rpartition(",")[0])
+    parts = [f"{place} {' and '.join(names)}" for place, names in places.items() if names]
+    return f"On one scale the best model stands {', and '.join(parts)}." if parts else capability_leader_sentence(study)
+
+
+def harder_said(study: Study) -> str:
+    """Say which tests still stand above the best model, where one does."""
+    best = study.capability_ranks.drop_nulls("rank")["capability"].max()
+    harder = study.benchmarks.filter(pl.col("difficulty") > best)["name"] if best else ()
+    return f"Still above it: {listed(harder, len(harder))}." if len(harder) else ""
 
 
 def human_lines(groups: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 // On a phone it is a sheet at the bottom with its own scroll.
 "use strict";
 (function () {
-  const { make, load, money, root } = window.mensura;
+  const { make, load, money, root, day } = window.mensura;
   const TABS = ["Summary", "IQ", "Cost"];
   const MARKS = { measured: "●", inherited: "◐", estimated: "○" };
   let card = null;
@@ -36,8 +36,6 @@
   }
   const of = (text) => make("span", { class: "of" }, " " + text);
   const whole = (model) => model.measured + model.inherited + model.estimated;
-  const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
-  const day = (text) => text ? `${Number(text.slice(8))} ${MONTHS[Number(text.slice(5, 7)) - 1]} ${text.slice(0, 4)}` : "–";
 
   const summary = (model) => make("div", {},
     make("div", { class: "big" }, make("b", {}, model.iq ? number(model.iq.value, 0) : "–"), make("div", {},

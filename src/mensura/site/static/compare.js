@@ -184,7 +184,7 @@
       strips(document.getElementById("dims-chart"), names.map(([key, name]) => ({ name, low: 70, high: 160, values: models.map((one) => { const part = one.dimensions.find((dimension) => dimension.key === key); return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, text: number(part.iq, 0), status: part.status } : null; }) })), models, "IQ by dimension");
       const led = (one, text, place) => one.subject && text !== "–" ? make("a", { class: "led", href: `${root}models/${encodeURIComponent(one.page)}.html#${place}` }, text) : text;
       const facts = [
-        ["Provider", (one) => one.provider || "people"], ["Release", (one) => one.released ? new Date(one.released).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }) : "–"],
+        ["Provider", (one) => one.provider || "people"], ["Release", (one) => window.mensura.day(one.released)],
         ["IQ", (one) => led(one, ranged(one.iq, 0), "derivation")],
         ["Evidence: benchmarks measured, inherited, estimated", (one) => one.subject ? [meter(one), ` ${one.measured}, ${one.inherited}, ${one.estimated}`] : "–"],
         ["Capability (stitched scale)", (one) => led(one, ranged(one.capability, 2), "capability")],

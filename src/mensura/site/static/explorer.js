@@ -1,7 +1,7 @@
 // Every score, with only the rows in view in the page: sorting thousands takes milliseconds, scrolling stays smooth.
 "use strict";
 (function () {
-  const { state, make, root } = window.mensura;
+  const { state, make, day, count, root } = window.mensura;
   const AROUND = 8; // rows drawn above and below those in view
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -29,7 +29,7 @@
       return make("tr", {},
         make("td", {}, make("a", { href: `${root}models/${encodeURIComponent(modelPage)}.html`, dir: "auto" }, model)), make("td", { dir: "auto" }, provider),
         make("td", {}, make("a", { href: `${root}benchmarks/${encodeURIComponent(testPage)}.html`, dir: "auto" }, test)), make("td", { class: "n" }, row[3]),
-        make("td", {}, row[4] ? "primary" : "second source"), make("td", {}, link ? make("a", { href: link }, source) : source), make("td", { class: "date" }, row[6] || "–"));
+        make("td", {}, row[4] ? "primary" : "second source"), make("td", {}, link ? make("a", { href: link }, source) : source), make("td", { class: "date" }, day(row[6])));
     }
 
     const gap = (rows) => { const cell = make("td", { colspan: "7", class: "gap", "aria-hidden": "true" }); cell.style.height = rows * height + "px"; return make("tr", { class: "gap-row" }, cell); };
@@ -60,7 +60,7 @@
       shown.sort((a, b) => way * (column[a] - column[b]) || a - b);
       holder.dataset.took = (performance.now() - began).toFixed(1);
       for (const head of heads) head.setAttribute("aria-sort", head.firstElementChild.dataset.sort === sort.replace("-", "") ? (way < 0 ? "descending" : "ascending") : "none");
-      document.getElementById("score-count").textContent = shown.length === 0 ? `Nothing matches; ${rows.length} scores are hidden by the filter.` : shown.length === rows.length ? `${rows.length} scores` : `${shown.length} of ${rows.length} scores`;
+      document.getElementById("score-count").textContent = shown.length === 0 ? `Nothing matches; ${count(rows.length)} scores are hidden by the filter.` : shown.length === rows.length ? `${count(rows.length)} scores` : `${count(shown.length)} of ${count(rows.length)} scores`;
       for (const field of form.elements) {
         if (!field.name) continue;
         if (field.type === "checkbox") field.checked = state.get(field.name) === "1";

@@ -2,7 +2,8 @@
 "use strict";
 (function () {
   const { make, load, root } = window.mensura;
-  const MOST = 9;
+  const MOST = 9, EACH = 3; // hits in all, and of a kind where several kinds have some
+  const KINDS = { people: "People", test: "Tests", model: "Makers and models", page: "Pages" };
   const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
   // Every word typed must begin a word of the name or of its other names; names before other names, early before late.
@@ -18,6 +19,12 @@
     return score - entry.name.length / 50 + entry.weight;
   }
 
+  // The letters typed, underlined where a word of the name begins with them.
+  function marked(label, typed) {
+    const begins = typed.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+    return label.split(new RegExp(`(?<![\\p{L}\\p{N}])(${begins})`, "iu")).map((part, at) => at % 2 ? make("u", {}, part) : part);
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     const box = document.getElementById("search");
     if (!box) return;
@@ -28,15 +35,23 @@
     async function ready() {
       if (entries) return;
       await load("data/search.js");
-      entries = window.mensura.search.map(([name, kind, href, others, weight]) => ({ label: name, kind, href, weight, name: fold(name), words: fold(name).split(/[^\p{L}\p{N}.]+/u).filter(Boolean), others: fold(others).split(/[^\p{L}\p{N}.]+/u).filter(Boolean) }));
+      entries = window.mensura.search.map(([name, kind, href, others, weight, state, value]) => ({ label: name, kind, href, weight, state, value, name: fold(name), words: fold(name).split(/[^\p{L}\p{N}.]+/u).filter(Boolean), others: fold(others).split(/[^\p{L}\p{N}.]+/u).filter(Boolean) }));
     }
 
     async function offer() {
       await ready();
       const typed = fold(box.value.trim()).split(/[^\p{L}\p{N}.]+/u).filter(Boolean);
-      const found = typed.length ? entries.map((one) => [closeness(one, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, MOST) : [];
-      list.replaceChildren(...found.map(([, one], place) => make("li", { role: "option", id: "hit-" + place, "data-href": one.href, "aria-selected": String(place === 0) }, make("span", { dir: "auto" }, one.label), make("span", { class: "kind" }, one.kind))));
-      if (typed.length && !found.length) list.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, `No model, test or study here is called “${box.value.trim()}”.`), make("li", { role: "option", id: "hit-0", "data-href": "people.html", "aria-selected": "true" }, make("span", {}, "All people who were measured"), make("span", { class: "kind" }, "page")));
+      const found = typed.length ? entries.map((one) => [closeness(one, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).map(([, one]) => one) : [];
+      const nobody = found.find((one) => one.label.startsWith("No study"));
+      if (nobody) found.push(...entries.filter((one) => one.kind === "people" && !found.includes(one) && one.others.includes("professor")));
+      const kinds = [...new Set(found.map((one) => one.kind))];
+      const shown = kinds.map((kind) => [kind, found.filter((one) => one.kind === kind && one !== nobody).sort((a, b) => kind === "people" ? (b.weight > 5) - (a.weight > 5) : 0)]).map(([kind, all]) => [kind, all, all.slice(0, kinds.length > 1 || nobody ? EACH : MOST)]);
+      let place = -1;
+      const row = (one) => { place += 1; return make("li", { role: "option", id: "hit-" + place, "data-href": one.href, "aria-selected": String(place === 0) }, make("span", { class: "hit" }, make("span", { dir: "auto" }, ...marked(one.label, typed)), one.state ? make("small", {}, one.state) : null), make("b", { class: one.kind === "people" ? "warm" : null }, one.value)); };
+      const head = (kind, all, some) => make("li", { role: "presentation", class: "kind" }, make("span", {}, nobody && kind === "people" ? "Nearest people" : KINDS[kind]), make("span", {}, all.length > some.length ? `${all.length} in all` : ""));
+      list.replaceChildren(...(nobody ? [make("li", { role: "option", class: "nobody", "aria-disabled": "true", "aria-selected": "false" }, nobody.label + ".")] : []), ...shown.flatMap(([kind, all, some]) => some.length ? [head(kind, all, some), ...some.map(row)] : []));
+      if (typed.length && !found.length) list.replaceChildren(make("li", { role: "option", class: "nobody", "aria-disabled": "true", "aria-selected": "false" }, `No model, test or study here is called “${box.value.trim()}”.`));
+      if (typed.length && (nobody || !found.length)) list.append(row({ label: "All results of people", href: "people.html#registry", kind: "page", state: "each with its source", value: "" }));
       list.hidden = !typed.length;
       box.setAttribute("aria-expanded", String(!list.hidden));
       point();

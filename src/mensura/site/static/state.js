@@ -107,5 +107,10 @@
     return (value < 0 ? "−" : "") + "$" + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (kept ? "." + kept.padEnd(2, "0") : "");
   }
 
-  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, money, root: page.dataset.root };
+  // Dates and counts as the pages write them.
+  const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+  const day = (text) => text ? `${Number(text.slice(8)) || ""} ${MONTHS[Number(text.slice(5, 7)) - 1] || ""} ${text.slice(0, 4)}`.trim() : "–";
+  const count = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
+  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, money, day, count, root: page.dataset.root };
 })();
