@@ -6,7 +6,11 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, place_among
-from mensura.responses.irt.differences import discovery_rates
+from mensura.responses.irt.differences import RightAnswers, discovery_rates
+from mensura.responses.irt.fitting import start
+from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.priors import Priors
+from mensura.responses.irt.shards import of_matrix
 from tests.responses.conftest import draw
 
 
@@ -16,6 +20,22 @@ def two_groups(shift, seed=1):
     return pl.concat(
         [people.wide.with_columns(group=pl.lit("people")), models.wide.with_columns(group=pl.lit("models"))]
     )
+
+
+@pytest.mark.parametrize("seed", [2, 25])
+def test_two_groups_are_fitted_in_a_few_passes(seed):
+    """Steps that led too far were shortened and lengthened in turn: one of these fits took all 60 passes."""
+    rng = np.random.default_rng(seed)
+    focal = np.arange(400) >= 200
+    logit = 1.2 * rng.normal(size=(400, 1)) - np.linspace(-1, 1, 8) + focal[:, None] * (np.arange(8) == 0)
+    right = (rng.random((400, 8)) < 1 / (1 + np.exp(-logit))).astype(np.uint8)
+    held = of_matrix(right, None, focal.astype(int))
+    answers = RightAnswers(namespace(double=True), held, Priors(None, None, None, None))
+    alike = answers.solve(start("2pl", right.mean(axis=0), 2), [np.arange(8), np.arange(8)])
+    own = np.array([8, *range(1, 8)])
+    first_differs = answers.solve(alike.parameters.of_items([*range(8), 0]), [np.arange(8), own])
+    assert alike.converged and first_differs.converged
+    assert len(alike.history) < 20 and len(first_differs.history) < 20
 
 
 def test_q_values_are_those_of_benjamini_and_hochberg():
