@@ -262,11 +262,6 @@ def _warnings(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...
     rare = codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list()
     if rare:
         warnings.append(f"{len(rare)} items have a category with fewer than 5 answers: {listed_names(rare)}")
-    gap, items = pl.col("value").diff().over("item") > 1.0, pl.col("item").n_unique()
-    alone = codes.filter(gap & (items.over("value") == 1) & (items > 2))
-    for item, category in alone.select("item", "category").iter_rows():
-        code = f"if it is a code of missing answers, use --set absent={category}"
-        warnings.append(f"{item!r} alone has the category {category}, beyond a gap in its categories; {code}")
     if fitted.parameters.model != "nominal":
         names = codes["item"].unique(maintain_order=True).to_list()
         against = [name for name, slope in zip(names, fitted.parameters.values[:, 0], strict=True) if slope < 0.0]
