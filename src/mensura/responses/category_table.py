@@ -116,19 +116,18 @@ def _refuse_codes(answers: pl.DataFrame) -> None:
     """Ask about outcomes that may be codes of missing answers: beyond a gap, or some below 0 where most are above."""
     table = answers.group_by("value").agg(pl.col("item").n_unique()).sort("value")
     kinds, users = table["value"].to_numpy(), table["item"].to_numpy()
-    codes = list(kinds[kinds < 0.0]) if kinds[-1] > 0.0 and kinds[0] != -kinds[-1] else []
+    codes = set(kinds[kinds < 0.0]) if kinds[-1] > 0.0 and kinds[0] != -kinds[-1] else set()
     gaps = np.diff(kinds)
     usual = float(np.median(gaps)) if len(gaps) > 1 else np.inf
     for at in np.flatnonzero(gaps > _GAP * usual) + 1:
         if set(kinds[at:]) <= CODES or gaps[at - 1] > _FAR * usual or users[at:].max() == 1 < users.max() - 1:
-            codes += list(kinds[at:])
-            break
-    if codes:
-        names = [f"{code:g}" for code in codes]
-        raise MensuraError(
-            f"responses: outcomes {listed_names(names)} lie apart from the others and may be codes of missing answers. "
-            f"Say --set absent={','.join(names)}, or --set absent=none if they are ratings"
+            codes |= set(kinds[at:])
+    if names := [f"{code:g}" for code in sorted(codes)]:
+        message = (
+            f"responses: outcomes {listed_names(names)} lie apart from the others and may be codes of missing answers"
         )
+        given = ",".join(names)
+        raise MensuraError(f"{message}. Say --set absent={given}, or --set absent=none if they are ratings")
 
 
 def _numbered(answers: pl.DataFrame, log: AnswerLog, rated: pl.Expr, same: bool) -> tuple[pl.DataFrame, pl.DataFrame]:

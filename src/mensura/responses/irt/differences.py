@@ -194,11 +194,8 @@ def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Seri
         size = pl.when(pl.col("p_nonuniform") < RATE).then(largest).otherwise(size)
         classes = pl.when(size < SMALL).then(pl.lit("A")).when(size < LARGE).then(pl.lit("B")).otherwise(pl.lit("C"))
         flagged = (pl.col("q") < RATE) & (size >= SMALL)
-        tables.append(
-            table.with_columns(
-                pl.when(known).then(classes).alias("class"), flagged=flagged, reference=pl.lit(groups[0])
-            )
-        )
+        named = pl.when(known).then(classes).alias("class")
+        tables.append(table.with_columns(named, flagged=flagged, reference=pl.lit(groups[0])))
     return pl.concat(tables).select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
 
 
