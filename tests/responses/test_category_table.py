@@ -7,6 +7,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories
 from mensura.responses.category_table import dimension_answers, read_categories
+from mensura.responses.reading import AnswerChoice
 from tests.responses.test_categories import drawn_categories
 
 
@@ -20,13 +21,47 @@ def test_what_is_no_category_is_refused_with_advice():
         fit_categories(wide, model="rating")
 
 
-def test_a_code_beyond_a_gap_of_one_item_is_asked_about():
+@pytest.mark.parametrize(
+    ("scale", "codes"),
+    [
+        (range(1, 7), (8, 9)),  # do not know, no answer
+        (range(1, 8), (9,)),
+        (range(5), (55,)),
+        (range(1, 6), (-1,)),
+    ],
+)
+def test_outcomes_apart_from_the_others_are_asked_about(scale, codes):
+    """As further categories they would be the highest or lowest ratings, of people who did not answer."""
+    rng = np.random.default_rng(4)
+    ratings = rng.choice(list(scale), (90, 4)).astype(float)
+    ratings[:10] = rng.choice(codes, (10, 4))
+    table = {"subject": np.arange(90), **{f"q{k}": ratings[:, k] for k in range(4)}}
+    names = ",".join(map(str, codes))
+    with pytest.raises(MensuraError, match=f"--set absent={names}, or --set absent=none if they are ratings"):
+        read_categories(table)
+    assert read_categories(table, choice=AnswerChoice(absent=names)).codes["value"].unique().sort().to_list() == [
+        *scale
+    ]
+    assert read_categories(table, choice=AnswerChoice(absent="none")).codes["value"].n_unique() > len(scale)
+
+
+@pytest.mark.parametrize(
+    "scale", [range(-2, 3), (1, 3, 5, 7, 9), range(0, 101, 10), (1, 2, 3, 5), (0, 1, 2, 4), (8, 9)]
+)
+def test_scales_of_other_steps_are_not_asked_about(scale):
+    ratings = np.random.default_rng(4).choice(list(scale), (90, 4))
+    table = read_categories({"subject": np.arange(90), **{f"q{k}": ratings[:, k] for k in range(4)}})
+    assert table.codes["value"].unique().sort().to_list() == [*scale]
+
+
+def test_a_category_of_one_item_beyond_a_gap_is_asked_about():
     """A 5 among ratings from 0 to 3 may stand for a missing answer; a fifth category that others lack may not."""
     wide, *_ = drawn_categories("graded", 120, 4, 4, 3)
     coded = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(5).otherwise("i1"))
-    assert any("'i1' alone has the category 5" in text for text in fit_categories(coded).warnings)
+    with pytest.raises(MensuraError, match="outcomes 5 lie apart from the others"):
+        read_categories(coded)
     longer = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(4).otherwise("i1"))
-    assert not any("alone" in text for text in fit_categories(longer).warnings)
+    assert read_categories(longer).codes["value"].n_unique() == 5
 
 
 def test_models_that_several_dimensions_lack_are_refused():

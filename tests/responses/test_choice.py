@@ -23,6 +23,11 @@ def test_columns_named_like_facts_about_people_are_no_items_and_the_log_says_so(
     assert "--set items" in table.log["rule"][0]
 
 
+@pytest.mark.parametrize("name", ["isFemale", "cov_sex", "Age group", "Geschlecht", "treatment"])
+def test_facts_have_many_names(people, name):
+    assert read_responses(people.rename({"sex": name})).items.height == 4
+
+
 def test_a_fact_that_is_named_is_an_item(people):
     table = read_responses(people, choice=AnswerChoice("q*,sex"))
     assert table.items["item"].to_list() == ["sex", "q0", "q1", "q2", "q3"]

@@ -30,8 +30,8 @@ _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered fo
 
 
 def facts_about_people(titles: Sequence[str]) -> list[str]:
-    """Return the columns that are named like facts about people, such as sex; none where all are."""
-    facts = [title for title in titles if simple_name(title) in NAMES["facts"]["people"]]
+    """Return the columns that are named like facts about people, such as sex or cov_sex; none where all are."""
+    facts = [title for title in titles if simple_name(title).removeprefix("cov_") in NAMES["facts"]["people"]]
     return facts if len(facts) < len(titles) else []
 
 

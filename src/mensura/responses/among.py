@@ -212,8 +212,7 @@ def place_among(
     table = fit.subjects.select("subject", "group").with_columns(**columns, at_least=pl.Series(one_in > people.tested))
     sd, errors = float(np.exp(people.log_sd)), np.sqrt(np.diag(people.covariance))
     values = {"mean": people.mean, "sd": sd, "se_mean": float(errors[0]), "se_sd": float(errors[1] * sd)}
-    known = {name: getattr(people, name) for name in ("items", "tested", "status")}
-    population = {"population": people.name, **values, **known}
+    about_people = {name: getattr(people, name) for name in ("items", "tested", "status")}
     far = int(np.sum(np.abs(middle) > just_above(3.0)))
     warning = f"{far} of {table.height} subjects stand beyond 3 standard deviations, where normality is a guess"
     refused = pl.col("group").is_in([one.group for one in checks if one.verdict == "different"])
@@ -222,7 +221,12 @@ def place_among(
         *(pl.when(~refused).then(place).alias(place) for place in places), at_least=pl.col("at_least") & ~refused
     )
     doubts = [one.sentence for one in checks if one.verdict != "alike"]
-    return AmongPeople(table, pl.DataFrame([population]), (*doubts, warning) if far else tuple(doubts), tuple(checks))
+    return AmongPeople(
+        table,
+        pl.DataFrame([{"population": people.name, **values, **about_people}]),
+        (*doubts, warning) if far else tuple(doubts),
+        tuple(checks),
+    )
 
 
 def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
@@ -230,10 +234,7 @@ def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
     checks, p = [], fit.bank.parameters
     places = {item: place for place, item in enumerate(fit.bank.items)}
     for other in fit.subjects["group"].unique(maintain_order=True):
-        rows = fit.dif.filter(
-            ((pl.col("group") == other) & (pl.col("reference") == group))
-            | ((pl.col("group") == group) & (pl.col("reference") == other))
-        )
+        rows = fit.dif.filter(pl.all_horizontal(pl.col("group", "reference").is_in([other, group])))
         if other == group or not rows.height:
             continue
         at = [places[item] for item in rows["item"]]

@@ -1,17 +1,16 @@
 """Fit items with several categories: rubric scores, ratings and options of a multiple-choice item."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.responses.category_table import read_categories
-from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
+from mensura.responses.estimation import fit_chosen
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
 from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
@@ -152,7 +151,8 @@ def fit_categories(
         rows = codes.unique("at", maintain_order=True)
         start = tied_items(start, model, rows["scale"].to_list(), rows["rater"].to_list() if has_raters else None)
         codes = codes.with_columns(pl.col("n").sum().over("place" if model == "rating-scale" else "scale", "value"))
-    words, own, fitted = _estimated(space, shards, start, prior, codes["n"].to_numpy())
+    fit, fewest = partial(irt.fit_categories_held, space, shards, start), float(codes["n"].to_numpy().min())
+    words, own, fitted = fit_chosen(fit, prior, start.model, list(map(len, shards)), fewest)
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, own)
         table.log.note("subjects of a survey", subjects.height, survey.summary)
@@ -175,25 +175,6 @@ def fit_categories(
     result = CategoryFit(model, *tables, rates, *ended, **own_tables, raters=raters)
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
-
-
-def _estimated(
-    space: Namespace,
-    shards: Sequence[irt.CategoryCounts],
-    start: curves.CategoryItems,
-    prior: irt.CategoryPrior | str | Path | None,
-    answers: Floats,
-) -> tuple[str, irt.CategoryPrior | None, irt.CategoryFitted]:
-    """Choose the priors, fit with them, and say which they were; ``answers``: of every category."""
-    if isinstance(prior, irt.CategoryPrior):
-        return "priors as given", prior, irt.fit_categories_held(space, shards, start, prior)
-    small = min(len(shard) for shard in shards) < LEAST_PEOPLE
-    choice = choose_estimation(prior, start.model, sum(map(len, shards)), float(answers.min()))
-
-    def fit(own: irt.CategoryPrior | None) -> irt.CategoryFitted:
-        return irt.fit_categories_held(space, shards, start, own)
-
-    return fit_by(choice, fit, lambda chosen: chosen.of_categories(small))
 
 
 def _rater_table(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
@@ -262,11 +243,6 @@ def _warnings(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...
     rare = codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list()
     if rare:
         warnings.append(f"{len(rare)} items have a category with fewer than 5 answers: {listed_names(rare)}")
-    gap, items = pl.col("value").diff().over("item") > 1.0, pl.col("item").n_unique()
-    alone = codes.filter(gap & (items.over("value") == 1) & (items > 2))
-    for item, category in alone.select("item", "category").iter_rows():
-        code = f"if it is a code of missing answers, use --set absent={category}"
-        warnings.append(f"{item!r} alone has the category {category}, beyond a gap in its categories; {code}")
     if fitted.parameters.model != "nominal":
         names = codes["item"].unique(maintain_order=True).to_list()
         against = [name for name, slope in zip(names, fitted.parameters.values[:, 0], strict=True) if slope < 0.0]

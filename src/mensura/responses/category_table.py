@@ -10,9 +10,9 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Mask
-from mensura.core.errors import MensuraError, check_choice
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import first_row
-from mensura.intake.answers import AnswerLog
+from mensura.intake.answers import CODES, AnswerLog
 from mensura.responses.counting import CountRules
 from mensura.responses.irt.category_curves import begin
 from mensura.responses.irt.dimension_items import DimensionItems
@@ -25,6 +25,8 @@ RATED = r"^(.*) by .*$"
 """The item in the name of an item by a rater."""
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
+_GAP, _FAR = 1.5, 4.0
+"""Usual distances of outcomes beyond which the codes of surveys, and any number, may stand for missing answers."""
 
 
 class CategoryTable(NamedTuple):
@@ -75,6 +77,8 @@ def read_categories(
     """
     log = AnswerLog()
     answers = read_ratings(responses, log, by=by, group=group, header=header, columns=columns, choice=choice)
+    if choice is None or choice.absent is None:
+        _refuse_codes(answers)
     groups = answers["group"].unique(maintain_order=True).to_list()
     if reference is not None:
         check_choice("reference", reference, groups)
@@ -106,6 +110,24 @@ def read_ratings(sources: Any, log: AnswerLog, *, group: str | None = None, **ho
             "Round the outcomes, or fit the model 2pl to shares"
         )
     return answers
+
+
+def _refuse_codes(answers: pl.DataFrame) -> None:
+    """Ask about outcomes that may be codes of missing answers: beyond a gap, or some below 0 where most are above."""
+    table = answers.group_by("value").agg(pl.col("item").n_unique()).sort("value")
+    kinds, users = table["value"].to_numpy(), table["item"].to_numpy()
+    codes = set(kinds[kinds < 0.0]) if kinds[-1] > 0.0 and kinds[0] != -kinds[-1] else set()
+    gaps = np.diff(kinds)
+    usual = float(np.median(gaps)) if len(gaps) > 1 else np.inf
+    for at in np.flatnonzero(gaps > _GAP * usual) + 1:
+        if set(kinds[at:]) <= CODES or gaps[at - 1] > _FAR * usual or users[at:].max() == 1 < users.max() - 1:
+            codes |= set(kinds[at:])
+    if names := [f"{code:g}" for code in sorted(codes)]:
+        message = (
+            f"responses: outcomes {listed_names(names)} lie apart from the others and may be codes of missing answers"
+        )
+        given = ",".join(names)
+        raise MensuraError(f"{message}. Say --set absent={given}, or --set absent=none if they are ratings")
 
 
 def _numbered(answers: pl.DataFrame, log: AnswerLog, rated: pl.Expr, same: bool) -> tuple[pl.DataFrame, pl.DataFrame]:

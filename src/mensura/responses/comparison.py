@@ -136,7 +136,7 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
     within = {test[1] for test in tests}
     vanishing = [row["fit"] for row in table.iter_rows(named=True) if row.get("dimensions") and not row["correlations"]]
     rough = f"p against {listed_names(vanishing)} is approximate: without its further abilities their slopes are 0, "
-    rough += "and the statistic has no chi-square distribution. Compare AIC, BIC or answers held out"
+    rough += "and the statistic has no chi-square distribution. Compare AIC or BIC"
     warnings = (differ,) * (len(kinds) > 1) + (rough,) * bool(within & set(vanishing))
     chosen = ("fit", "model", "estimation", *(name for name in _SHOWN if name in table.columns))
     ratios = pl.DataFrame(tests, schema=schema, orient="row")

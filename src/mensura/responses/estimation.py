@@ -1,6 +1,6 @@
 """Decide how items are estimated: by maximum likelihood where answers are many enough, else with weak priors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,6 +12,7 @@ from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.intake.tables import read_table
 from mensura.responses.irt.categories import CategoryPrior
+from mensura.responses.irt.model import MODELS
 from mensura.responses.irt.priors import GroupPrior, ItemPrior, Priors
 
 LEAST_PEOPLE, LEAST_ANSWERS = 200, 5
@@ -99,6 +100,17 @@ def fit_by(choice: Estimation, fit: Callable[[P], F], priors_of: Callable[[Estim
         choice = Estimation(f"{WEAK} (maximum likelihood did not converge)", "weak")
         fitted = fit(priors_of(choice))
     return choice.words, priors_of(choice), fitted
+
+
+def fit_chosen(
+    fit: Callable[[Any], F], prior: Prior, model: str, sizes: Sequence[int], fewest: float
+) -> tuple[str, Any, F]:
+    """Fit with the priors that are given, or that the data decide; ``sizes``: subjects of every group."""
+    if isinstance(prior, Priors | CategoryPrior):
+        return "priors as given", prior, fit(prior)
+    small, is_rated = min(sizes) < LEAST_PEOPLE, model not in MODELS
+    choice = choose_estimation(prior, model, sum(sizes), fewest)
+    return fit_by(choice, fit, lambda one: one.of_categories(small) if is_rated else one.of_right(small))
 
 
 def fewest_answers(right: Floats, taken: Floats) -> float:

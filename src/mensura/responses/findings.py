@@ -206,7 +206,8 @@ def with_findings(result: ResponseFit) -> ResponseFit:
         f"not converged in {result.passes} passes; the numbers are those of the best one": not result.converged
         and not free_guessing,
         "without a prior, guessing of some items runs to 0 or their discrimination rises for ever, so the fit does not "
-        "converge; use --prior weak, which has a prior of guessing alone": free_guessing and not result.converged,
+        "converge; leave --prior out for a prior of guessing alone, or use --prior weak": free_guessing
+        and not result.converged,
         "the answers do not show that subjects differ in one ability; do the items ask for the same thing?": (
             result.model == "rasch" and (slope <= just_above(LEAST_SD)).all()
         ),

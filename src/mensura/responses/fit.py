@@ -3,7 +3,6 @@
 The result has tables of subjects, items and groups with their errors, on the scale of the first group.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.bank import ItemBank
 from mensura.responses.counting import CountRules
-from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fewest_answers, fit_by
+from mensura.responses.estimation import fewest_answers, fit_chosen
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.irt.abilities import METHODS, abilities
 from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
@@ -192,7 +191,8 @@ def _fit_table(
         fit_memory = fit_shaped if options.density == "estimated" else fit_held
         return fit_memory(space, on_device, begin, priors, options.effort)
 
-    words, priors, fitted = _estimated(fit, model, options.priors, counts, table.group_sizes)
+    fewest = fewest_answers(counts.right, counts.trials)
+    words, priors, fitted = fit_chosen(fit, options.priors, model, table.group_sizes, fewest)
     options = replace(options, priors=priors)
     names = table.subjects.select("subject", "group", "n", "rate")
     fitted, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, table.items, table.groups)
@@ -230,11 +230,12 @@ def _fit_store(
     on_device = streamed(source, space)
     items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
     begin, climb_to = start(model, items["rate"].to_numpy(), store.groups), run or over(space, on_device)
-    whole = counts[0]._replace(right=right, trials=taken, taken=np.concatenate([one.taken for one in counts]))
     sizes = store.names.group_by("group").len()["len"].to_list()
-    words, priors, fitted = _estimated(
-        lambda priors: climb(climb_to, begin, priors, options.effort), model, options.priors, whole, sizes
-    )
+
+    def fit(priors: Priors) -> Fitted:
+        return climb(climb_to, begin, priors, options.effort)
+
+    words, priors, fitted = fit_chosen(fit, options.priors, model, sizes, fewest_answers(right, taken))
     options = replace(options, priors=priors)
     names = store.names.select(
         "subject",
@@ -246,21 +247,6 @@ def _fit_store(
     result = right_quality(result, fitted, None, names.filter(pl.col("group") == store.group_names[0]).height)
     result = with_findings(replace(result, log=store.log))
     return _noted(result, [] if survey is None else [("survey", None, survey.summary)])
-
-
-def _estimated(
-    fit: Callable[[Priors], Fitted],
-    model: str,
-    prior: Priors | str | Path | None,
-    counts: ShardCounts,
-    sizes: Sequence[int],
-) -> tuple[str, Priors, Fitted]:
-    """Choose the priors, fit with them, and say which they were."""
-    if isinstance(prior, Priors):
-        return "priors as given", prior, fit(prior)
-    small, fewest = min(sizes) < LEAST_PEOPLE, fewest_answers(counts.right, counts.trials)
-    choice = choose_estimation(prior, model, len(counts.taken), fewest)
-    return fit_by(choice, fit, lambda chosen: chosen.of_right(small))
 
 
 def _noted(result: ResponseFit, notes: list[tuple[str, Any, str]]) -> ResponseFit:

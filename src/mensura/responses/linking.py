@@ -105,10 +105,8 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     places = {item: place for place, item in enumerate(other.bank.items)}
     common = [item for item in one.bank.items if item in places]
     if len(common) < LEAST_COMMON:
-        raise MensuraError(
-            f"link: the fits have {len(common)} common items; expected {LEAST_COMMON} or more. Use the same "
-            "item ids in both fits"
-        )
+        few = f"link: the fits have {len(common)} common items; expected {LEAST_COMMON} or more"
+        raise MensuraError(f"{few}. Use the same item ids in both fits")
     own = {item: place for place, item in enumerate(one.bank.items)}
     banks = one.bank.only([own[item] for item in common]), other.bank.only([places[item] for item in common])
     if [len(codes) for codes in banks[0].categories] != [len(codes) for codes in banks[1].categories]:

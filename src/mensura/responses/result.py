@@ -270,9 +270,7 @@ def information_points(bank: ItemBank) -> pl.DataFrame:
 def curve_points(bank: ItemBank, item: str) -> pl.DataFrame:
     """Return ability and rate along the curve of an item."""
     if item not in bank.items:
-        raise MensuraError(
-            f"item: got {item!r}; expected {bank.items[0]!r} or one of {len(bank.items) - 1} others (see items.csv)"
-        )
+        raise MensuraError(f"item: got {item!r}; expected a name of items.csv, such as {bank.items[0]!r}")
     return pl.DataFrame({"ability": _NODES, "rate": bank.only([bank.items.index(item)]).chances(_NODES)[0]})
 
 

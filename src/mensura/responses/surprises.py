@@ -174,9 +174,8 @@ def _answers(p: Items, ability: Floats, error: Floats, counts: Floats, start: in
 
 def _subject_table(subjects: pl.DataFrame, z: Floats) -> pl.DataFrame:
     p = special.ndtr(z)
-    return subjects.select(
-        "subject", "group", "ability", "n", pl.Series("fit_z", z), pl.Series("p", p), pl.Series("q", discovery_rates(p))
-    ).sort("p", "subject")
+    names = subjects.select("subject", "group", "ability", "n")
+    return names.with_columns(fit_z=z, p=p, q=discovery_rates(p)).sort("p", "subject")
 
 
 def _answer_table(
@@ -185,11 +184,9 @@ def _answer_table(
     """Return the answers below the false discovery rate among all answers of the table."""
     answers = answers.sort("p", "row", "place", "step")
     answers = answers.with_columns(q=discovery_rates(answers["p"].to_numpy(), tests)).filter(pl.col("q") < rate)
-    names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
-    table = names.with_columns(items)
+    table = subjects.select("subject", "group")[answers["row"]].with_columns(items)
     if bank.categories:
-        pairs = answers.select("place", "step").iter_rows()
-        ratings = [bank.categories[place][step] for place, step in pairs]
+        ratings = [bank.categories[place][step] for place, step in answers.select("place", "step").iter_rows()]
         table = table.with_columns(category=pl.Series(ratings, dtype=pl.Float64))
     return table.with_columns(answers.select("right", "n", "expected", "p", "q"))

@@ -34,8 +34,11 @@ RATE = 0.05
 """False discovery rate at which an item is flagged."""
 FEWEST = 5
 """Subjects of a group below which its items are not compared."""
-_MOST_FREED, _ROUNDS = 0.5, 5
+_MOST_FREED, _ROUNDS = 0.5, 8
 """At most this share of items is freed; where more differ there is no common scale to speak of."""
+_SEVERAL, _SURE = 3, 0.01
+"""Flagged items from which all of them are freed. Fewer hardly move the link, and one that is flagged by chance moves
+it as much: of these, only those at this lower rate are freed."""
 _MOST_WORK = 4e8
 """Subjects × items² up to which all subjects are tested; of more, a sample is."""
 Maps = Sequence[np.ndarray[Any, np.dtype[np.int64]]]
@@ -158,20 +161,26 @@ def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Seri
     ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
     group's mean ability. ``gap``: the same as a difference of expected scores. ``x2``, ``p``: likelihood-ratio test;
     ``p_uniform``, ``p_nonuniform``: its two parts. ``class`` A, B, C by size, none where the standard error is above
-    ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery rate of 5%.
+    ``LARGE``: the answers do not tell. The size of a non-uniform difference is the largest within one standard
+    deviation of the group's mean. ``flagged``: B or C, and found at a false discovery rate of 5%.
     """
     large = [group for group in range(1, len(groups)) if answers.sizes[group] >= FEWEST]
     if not large:
         return empty_dif()
     count = items.len()
     freed: tuple[tuple[int, int], ...] = ()
+    returned: set[tuple[int, int]] = set()
     base = _laid(answers, p, (), count, len(groups))
     for _ in range(_ROUNDS):
         base = _laid(answers, base.fit.parameters, freed, count, len(groups), base)
         tests = {(item, group): _tested(answers, base, item, group, count) for group in large for item in range(count)}
         q = np.concatenate([discovery_rates(np.array([tests[i, g].p for i in range(count)])) for g in large])
-        worst = [pair for pair, rate in zip(tests, q, strict=True) if rate < RATE]
+        rates = {pair: rate for pair, rate in zip(tests, q, strict=True) if rate < RATE}
+        rates = {pair: rates[pair] for pair in rates if _largest(tests[pair].layout, *pair) >= SMALL}
+        least = RATE if len(rates) >= _SEVERAL else _SURE
+        worst = [pair for pair, rate in rates.items() if rate < least and pair not in returned]
         again = tuple(sorted(worst, key=lambda pair: tests[pair].p)[: int(_MOST_FREED * count * len(large))])
+        returned |= set(freed) - set(again)  # freed again and again, an item would leave the end to chance
         if set(again) == set(freed):
             break
         freed = again
@@ -179,15 +188,14 @@ def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Seri
     for group in large:
         rows = [_described(answers, tests[item, group], item, group) for item in range(count)]
         table = pl.DataFrame(rows, schema=list(_SCHEMA)[3:8] + list(_SCHEMA)[9:11], orient="row")
+        largest = pl.Series([_largest(tests[item, group].layout, item, group) for item in range(count)])
         table = table.with_columns(q=discovery_rates(table["p"].to_numpy()), item=items, group=pl.lit(groups[group]))
         size, known = pl.col("difference").abs(), pl.col("se") <= LARGE
+        size = pl.when(pl.col("p_nonuniform") < RATE).then(largest).otherwise(size)
         classes = pl.when(size < SMALL).then(pl.lit("A")).when(size < LARGE).then(pl.lit("B")).otherwise(pl.lit("C"))
         flagged = (pl.col("q") < RATE) & (size >= SMALL)
-        tables.append(
-            table.with_columns(
-                pl.when(known).then(classes).alias("class"), flagged=flagged, reference=pl.lit(groups[0])
-            )
-        )
+        named = pl.when(known).then(classes).alias("class")
+        tables.append(table.with_columns(named, flagged=flagged, reference=pl.lit(groups[0])))
     return pl.concat(tables).select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
 
 
@@ -228,6 +236,14 @@ def _tested(answers: Comparable, base: _Layout, item: int, group: int, count: in
     x2 = max(0.0, 2.0 * (free.fit.posterior - bound.fit.posterior))
     together = bound.fit.parameters.of_items(_source(free.freed, count, bound))
     return _Test(x2, float(chdtrc(degrees, x2)), free, together)
+
+
+def _largest(layout: _Layout, item: int, group: int) -> float:
+    """Return the largest difference of an item in logits within one standard deviation of the group's mean."""
+    p, width = layout.fit.parameters, layout.fit.information.item_columns.shape[1]
+    own, shared = (p.flat()[at * width : (at + 1) * width] for at in (int(layout.maps[group][item]), item))
+    ends = p.mean[group] + np.array([-1.0, 1.0]) * p.sd[group]
+    return max(abs(float(p.logit_weights(item, float(end)) @ (own - shared))) for end in ends)
 
 
 def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple[Any, ...]:

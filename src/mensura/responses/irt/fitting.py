@@ -46,9 +46,9 @@ class Anderson:
     def __init__(self) -> None:
         self._trail: list[tuple[Floats, Floats]] = []
 
-    def forget(self) -> None:
-        """Begin anew: the steps before have misled."""
-        self._trail.clear()
+    def forget(self, but: int = 0) -> None:
+        """Forget the steps before, which have misled, but the last ones: they show how far a step is too long."""
+        del self._trail[: len(self._trail) - but]
 
     def improved(self, point: Floats, step: Floats, errors: Floats) -> Floats:
         """Return the step to take from a point, given the plain one."""
@@ -185,7 +185,7 @@ def ascend(
         shorten = shrink > _SHORTEST or not np.isfinite(place.height)  # the shortest step lowers by rounding alone
         if best is not None and shorten and not place.height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
-            memory.forget()
+            memory.forget(but=1)
             history.append(history[-1])
             again = True
             step = newton if shrink > _SHORTEST else plain
