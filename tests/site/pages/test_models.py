@@ -10,16 +10,7 @@ import pytest
 from mensura.intake.names import KnownNames
 from mensura.iq import Explanation
 from mensura.site.pages import model
-from mensura.site.pages.models import (
-    _place,
-    counts_said,
-    derivation_html,
-    maker,
-    maker_pages,
-    model_sentence,
-    ordinal,
-    rivals,
-)
+from mensura.site.pages.models import counts_said, derivation_html, maker, maker_pages, model_sentence, rivals
 
 MODEL = "claude-opus-4.8"
 
@@ -130,17 +121,6 @@ def listed(**more):
         "well_measured": True,
     }
     return row | more
-
-
-def test_a_place_is_an_ordinal_with_its_interval():
-    numbers = (1, 2, 3, 4, 11, 12, 13, 14, 21, 22, 23, 101, 111, 112)
-    assert [ordinal(number) for number in numbers] == [
-        *("1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "14th", "21st", "22nd", "23rd", "101st", "111th", "112th")
-    ]
-    study = SimpleNamespace(ranked=pl.DataFrame({"rank": range(9)}))
-    assert _place(study, listed()) == ("2nd", "of 9 ranked, 1st to 3rd")
-    assert _place(study, listed(rank_low=2, rank_high=2)) == ("2nd", "of 9 ranked")
-    assert _place(study, listed(rank=None)) == ("not ranked", "too little is measured")
 
 
 def test_the_sentence_of_a_model_names_its_strongest_and_weakest_kind_of_work():
