@@ -44,6 +44,8 @@ def fit(answers):
 
 def approve(name, fit):
     for title, table in fit.tables().items():
+        if "difference" in table.columns:  # where all in a group are right, a difference has no end: digits do not last
+            table = table.filter(pl.col("se") < 100)
         assert_approved(f"responses/{name}_{title}", table if table.height < 30 else table[::20], by=BY)
 
 

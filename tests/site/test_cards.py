@@ -1,6 +1,7 @@
 """What readers find and open: entries of the search box, and the cards of marks of people."""
 
 import re
+from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
@@ -36,12 +37,14 @@ def test_people_of_the_human_ladder_say_where_they_are_known_from(study):
 
 def small_study():
     """Return two models, a benchmark of one dimension and another test, and two groups of people on the first."""
-    models = {"subject": ["m1", "m2"], "name": ["Best", "Second"], "provider": ["OpenAI", "Nobody"]}
+    models = {"subject": ["m1", "m2"], "name": ["Best", "Second"], "provider": ["OpenAI", "Nobody"], "iq": [120, None]}
     tests = {"benchmark": ["big_test", "odd"], "name": ["Big Test", "Odd"], "dimension": ["fluid-reasoning", None]}
     people = [
         {"benchmark": "big_test", "group": "expert validators", "status": "measured"},
         {"benchmark": "big_test", "group": "tall people", "status": "judged"},
     ]
+    alike = {"class": "experts", "reason": None}
+    verdicts = [alike | {"passed": date(2026, 2, 3), "verdict": "passed"}, alike | {"passed": None, "verdict": None}]
     printed = {
         ("big_test", row["group"]): {"score": 81.25, "unit": "percent", "n": n}
         for row, n in zip(people, (1234, None), strict=True)
@@ -52,7 +55,8 @@ def small_study():
         benchmark_names={"big_test": "Big Test", "odd": "Odd"},
         evidence=SimpleNamespace(benchmarks=pl.DataFrame(tests)),
         rows=SimpleNamespace(tested_people=people, printed_people=printed),
-        people=SimpleNamespace(tests=pl.DataFrame([row | {"class": "experts"} for row in people])),
+        leaders=pl.DataFrame({"benchmark": ["big_test"], "model": ["Best"], "score": [92.0], "unit": ["percent"]}),
+        people=SimpleNamespace(tests=pl.DataFrame([row | facts for row, facts in zip(people, verdicts, strict=True)])),
         class_names={"experts, measured": "experts on Big Test"},
     )
 
@@ -74,29 +78,27 @@ def test_models_makers_tests_and_people_are_found_by_their_names_and_lead_to_the
     found = {entry[0]: entry[1:] for entry in search_entries(small_study())}
     students = int(registry()["group"].fill_null("").str.to_lowercase().str.contains("student").sum())
     assert students > 1
+    tested, expert, tall = "big test Fluid Reasoning benchmark test", show(81.25, "percent"), "judged, not known"
     assert found == {
-        "Prices": ("page", "cost.html", "money", 8.0),
-        "Fluid Reasoning": ("dimension", "iq.html#iq-bell-fluid-reasoning", "puzzles", 9.0),
-        "Best": ("OpenAI", "models/m1.html", "OpenAI m1", 5.0),
-        "Second": ("Nobody", "models/m2.html", "Nobody m2", 2.5),
-        "OpenAI": ("maker", f"makers/{slug('OpenAI')}.html", "provider lab company chatgpt", 10.0),
-        "Nobody": ("maker", f"makers/{slug('Nobody')}.html", "provider lab company ", 10.0),
+        "Prices": ("page", "cost.html", "money", 8.0, "", ""),
+        "Fluid Reasoning": ("page", "iq.html#iq-bell-fluid-reasoning", "puzzles", 9.0, "a kind of work", ""),
+        "Best": ("model", "models/m1.html", "OpenAI m1", 5.0, "OpenAI", "IQ 120"),
+        "Second": ("model", "models/m2.html", "Nobody m2", 2.5, "Nobody", ""),
+        "OpenAI": ("model", f"makers/{slug('OpenAI')}.html", "provider lab company chatgpt", 10.0, "maker", "1 model"),
+        "Nobody": ("model", f"makers/{slug('Nobody')}.html", "provider lab company ", 10.0, "maker", "1 model"),
         "No study measured nobodies on a test that an AI model took": (
-            "people",
-            "people.html#registry",
-            "nobodies none",
-            12.0,
+            *("people", "people.html#registry", "nobodies none", 12.0, "", ""),
         ),
         f"Students: {students} results in the list of studies": (
-            "people",
-            "people.html#registry",
-            "students college",
-            12.0,
+            *("people", "people.html#registry", "students college", 12.0, "", ""),
         ),
-        "Big Test": ("test", "benchmarks/big_test.html", "big test Fluid Reasoning benchmark test", 4.0),
-        "Odd": ("test", "benchmarks/odd.html", "odd  benchmark test", 4.0),
-        "Expert validators on Big Test": ("people", "benchmarks/big_test.html#people", "expert validators phd", 9.0),
-        "Tall people on Big Test": ("people", "benchmarks/big_test.html#people", "tall people ", 1.0),
+        "Big Test": ("test", "benchmarks/big_test.html", tested, 4.0, "best Best", show(92.0, "percent")),
+        "Odd": ("test", "benchmarks/odd.html", "odd  benchmark test", 4.0, "", ""),
+        "Expert validators on Big Test": (
+            *("people", "benchmarks/big_test.html#people", "expert validators phd", 9.0),
+            *("passed in February 2026", expert),
+        ),
+        "Tall people on Big Test": (*("people", "benchmarks/big_test.html#people", "tall people ", 1.0, tall, expert),),
     }
 
 

@@ -129,9 +129,12 @@ def test_measured_groups_are_counted_and_those_that_cannot_be_told_are_named():
     assert "cannot be told yet" not in passed_words(passing_study(), GROUPS[:2])[1]
 
 
+OF_THREE = "Of the three groups of people that AI has passed, two were passed between"
+
+
 def test_who_was_passed_is_drawn_by_verdict_and_said_by_the_last_year():
     figure = passed_figure(passing_study(), GROUPS)
-    assert figure.finding == "Two of the three were passed between January 2026 and March 2026"
+    assert figure.finding == f"{OF_THREE} January 2026 and March 2026"
     wide = figure.drawing.wide
     for words in ("Passed: 3 and 1 panel", "Cannot be told yet: 1", "Not passed: 1", ">40%<", "people are ahead"):
         assert words in wide, words
@@ -160,7 +163,7 @@ def test_judged_groups_have_words_of_their_own_and_few_passed_ones_have_no_dates
     assert judged.finding == "Of 1 group whose score was only judged, 1 would be passed"
     assert passed_figure(passing_study(), GROUPS[2:4]).finding == "Few measured groups were passed so far"
     year = [group("Nurses", date(2025, 3, 15)), group("Pupils", date(2025, 3, 16)), group("Monks", date(2026, 3, 15))]
-    said = "Two of the three were passed between March 2025 and March 2026"
+    said = f"{OF_THREE} March 2025 and March 2026"
     assert passed_figure(passing_study(), [*year[1:], GROUPS[0]]).finding == said, "a year ago is before the last year"
 
 

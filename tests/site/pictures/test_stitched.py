@@ -127,7 +127,7 @@ def test_models_tests_and_people_stand_on_one_axis_and_no_interval_runs_far_belo
         "experts on Quiz": "people",
     }
     assert points["Bee"]["low"] == pytest.approx(0.5 - 0.3) and points["Ay"]["low"] == 1.8
-    assert figure.finding.startswith("Ay has the highest capability, with a chance of 80% among 1 models. Next below")
+    assert figure.finding == "On one scale the best model stands above experts."
     wide = figure.drawing.wide
     assert ">Ay <" in wide and ">Bee <" in wide and "people:experts, measured" in wide and "benchmark:quiz" in wide
     assert stitched._unit_ends(scale_study()) == {0.0: "Ay", 1.0: "Bee"}
