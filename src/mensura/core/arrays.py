@@ -59,6 +59,4 @@ def mean_ranks(values: Floats) -> Floats:
     first = np.where(np.diff(ordered, prepend=-np.inf) > 0, place, 0.0)
     last = np.where(np.diff(ordered, append=np.inf) > 0, place, np.inf)[..., ::-1]
     middle = (np.maximum.accumulate(first, axis=-1) + np.minimum.accumulate(last, axis=-1)[..., ::-1]) / 2
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, middle, axis=-1)
-    return ranks
+    return np.take_along_axis(middle, order.argsort(axis=-1), axis=-1)

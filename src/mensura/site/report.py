@@ -132,7 +132,6 @@ def build_report(
             shares = _shares(study)
             lean = _lean(study) if shares else study
             models = [processes.submit(_write_models, lean, stage, shared, *share) for share in shares]
-            own = slice(shares[-1][0].stop if shares else 0, None)
             writer = PageWriter(stage, shared, advance, leader_marks(study), NAMED_CARDS if models else MOST_CARDS)
             before = editing.read_editions(out) if earlier is None else list(earlier)
             editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
@@ -145,7 +144,7 @@ def build_report(
             for page in sorted(named, key=lambda page: page.file != "index.html"):
                 writer.add(page)
             single = pages.benchmark_pages(study), pages.maker_pages(study), pages.picture_pages(named)
-            for page in chain(pages.model_pages(study, own), *single):
+            for page in chain(() if shares else pages.model_pages(study, slice(None)), *single):
                 writer.add(page)
                 writer.write(page)  # made, written, forgotten
             for page in named:
