@@ -354,9 +354,9 @@ def test_no_cell_of_the_evidence_is_a_formula_to_a_spreadsheet(report):
         assert cells.equals(neutral_cells(cells)), file.name
 
 
-@pytest.mark.parametrize(("workers", "shares"), [(1, []), (2, [2200]), (4, [734, 734, 732])])
-def test_other_processes_write_the_pages_of_thousands_of_models(monkeypatch, workers, shares):
-    """One processor stays free for the report's own process, which writes the other pages."""
+@pytest.mark.parametrize(("workers", "shares"), [(1, []), (2, [1750]), (4, [734, 734, 732])])
+def test_other_processes_write_most_pages_of_thousands_of_models(monkeypatch, workers, shares):
+    """One processor stays free for the report's own process, which writes the other pages and the models left over."""
     monkeypatch.setattr(building, "WORKERS", workers)
     study = SimpleNamespace(models=pl.DataFrame({"subject": [f"model-{place}" for place in range(2200)]}))
     places = [range(2200)[rows] for rows, *_ in building._shares(study)]

@@ -53,8 +53,7 @@ def rank_correlation(one: Floats, other: Floats) -> Floats:
 
 def mean_ranks(values: Floats) -> Floats:
     """Return the ranks along the last axis, from 1; ties share their mean rank. SciPy's take 20 times as long."""
-    order = values.argsort(axis=-1)
-    ordered = np.take_along_axis(values, order, axis=-1)
+    order, ordered = values.argsort(axis=-1), np.sort(values, axis=-1)
     place = np.arange(1.0, values.shape[-1] + 1)
     first = np.where(np.diff(ordered, prepend=-np.inf) > 0, place, 0.0)
     last = np.where(np.diff(ordered, append=np.inf) > 0, place, np.inf)[..., ::-1]

@@ -38,8 +38,9 @@ from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
-FEW_MODELS, MODELS_AT_ONCE = 50, 200
-"""Models below which no other process writes their pages, and how many are worth a process of their own."""
+FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1750
+"""Models below which no other process writes their pages, how many are worth a process of their own, and how many one
+writes at most: this process, done with all other pages, writes the rest."""
 NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
 """Pages that every report has once and that have a picture for shared links."""
 HEADLINE = (
@@ -131,6 +132,7 @@ def build_report(
         with Processes() as processes:
             shares = _shares(study)
             lean = _lean(study) if shares else study
+            own = slice(shares[-1][0].stop if shares else 0, None)
             models = [processes.submit(_write_models, lean, stage, shared, *share) for share in shares]
             writer = PageWriter(stage, shared, advance, leader_marks(study), NAMED_CARDS if models else MOST_CARDS)
             before = editing.read_editions(out) if earlier is None else list(earlier)
@@ -144,7 +146,7 @@ def build_report(
             for page in sorted(named, key=lambda page: page.file != "index.html"):
                 writer.add(page)
             single = pages.benchmark_pages(study), pages.maker_pages(study), pages.picture_pages(named)
-            for page in chain(() if shares else pages.model_pages(study, slice(None)), *single):
+            for page in chain(pages.model_pages(study, own), *single):
                 writer.add(page)
                 writer.write(page)  # made, written, forgotten
             for page in named:
@@ -173,7 +175,7 @@ def _shares(study: Study) -> list[tuple[slice, int, str]]:
     if WORKERS == 1 or count < FEW_MODELS:
         return []
     others = min(WORKERS - 1, -(-count // MODELS_AT_ONCE))
-    step = -(-count // others)
+    step = min(-(-count // others), MOST_MODELS)
     cards = MOST_CARDS - NAMED_CARDS
     return [(slice(at, at + step), 0 if at else cards, "abc"[at // step]) for at in range(0, count, step)][:others]
 
