@@ -48,7 +48,8 @@ def test_the_source_of_most_primary_scores_is_named_with_its_date_and_share():
 
 
 def test_shares_are_in_percent_and_claims_newest_first_with_their_outcome():
-    assert _shares(pl.DataFrame({"coverage": [0.876, 1.0]})) == [{"coverage": "88%"}, {"coverage": "100%"}]
+    shares = [row["coverage"] for row in _shares(pl.DataFrame({"coverage": [0.5, 1.0], "n": [100, 10]}))]
+    assert shares == ["50% (42% to 58%)", "100% (79% to 100%)"]  # by hand: Wilson's interval
     claims = pl.DataFrame(
         {"record": ["as known", "reconstructed", "as known"], "made": ["2026-01", "2026-05", "2026-03"]}
         | {"came_true": [True, False, None]}
