@@ -123,7 +123,7 @@ def test_models_read_a_few_at_a_time_have_the_same_values(few_joint, monkeypatch
     of_models = [size for size in sizes if len(size) == 3]  # others are entered models, draw by draw
     assert of_models[:-1] == [(50, 7, len(matrix.benchmarks))] * (len(matrix.subjects) // 7)
     for name in ("iqs", "errors", "steps"):
-        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
 
 
 def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(few_joint):
