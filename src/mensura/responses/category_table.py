@@ -123,11 +123,9 @@ def _refuse_codes(answers: pl.DataFrame) -> None:
         if set(kinds[at:]) <= CODES or gaps[at - 1] > _FAR * usual or users[at:].max() == 1 < users.max() - 1:
             codes |= set(kinds[at:])
     if names := [f"{code:g}" for code in sorted(codes)]:
-        message = (
-            f"responses: outcomes {listed_names(names)} lie apart from the others and may be codes of missing answers"
-        )
-        given = ",".join(names)
-        raise MensuraError(f"{message}. Say --set absent={given}, or --set absent=none if they are ratings")
+        what = f"outcomes {listed_names(names)} lie apart from the others and may be codes of missing answers"
+        how = f"--set absent={','.join(names)}, or --set absent=none if they are ratings"
+        raise MensuraError(f"responses: {what}. Say {how}")
 
 
 def _numbered(answers: pl.DataFrame, log: AnswerLog, rated: pl.Expr, same: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
