@@ -107,3 +107,25 @@ def test_no_source_needs_another_module_to_be_compiled():
     """An interrupt while Python loads the names of characters becomes a SyntaxError that nothing can catch."""
     sources = Path(mensura.__file__).parent.rglob("*.py")
     assert [path.name for path in sources if "\\N{" in path.read_text(encoding="utf-8")] == []
+
+
+def test_an_interrupt_that_a_library_drops_comes_again():
+    """As pydantic drops one that comes while it calls back, an object at its end drops what it raises."""
+    program = """
+import time
+from mensura.cli import main as cli
+
+class Dropping:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def work(words):
+    Dropping()
+    time.sleep(60)
+
+cli.run = work
+cli.main()
+"""
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, timeout=50)
+    assert (ended.returncode, ended.stderr) == (130, b"")

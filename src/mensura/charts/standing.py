@@ -76,11 +76,9 @@ def _flag(
     """Write the model's name and what its place means: beside its line, or at the edge where people stand too high."""
     top, narrow, (low, high) = ground - 10 * pitch - 40, sheet.width <= _NARROW, model.ends
     people = f"{crowd_above(round(model.x))} of 1,000{'' if narrow else ' people'} at or above"
+    name = clipped(model.name, min(sheet.width - 170, 420), 15, "600")
     lines: tuple[tuple[str, Look], ...] = (
-        (
-            f"{clipped(model.name, min(sheet.width - 170, 420), 15, '600')}, IQ {model.x:.0f}",
-            {"weight": "600", "size": 15},
-        ),
+        (f"{name}, IQ {model.x:.0f}", {"weight": "600", "size": 15}),
         (f"90% interval {low:.0f} to {high:.0f}", {"fill": paint.soft, "size": 13}),
         (people, {"fill": paint.people, "weight": "600", "size": 13}),
     )

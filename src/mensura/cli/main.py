@@ -4,6 +4,7 @@ import atexit
 import os
 import signal
 import sys
+import threading
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -143,8 +144,17 @@ def _end_when_asked() -> None:
         if asked:
             os.kill(program, signal.SIGTERM)
 
+    def again(lost: "sys.UnraisableHookArgs") -> None:
+        """Send an interrupt again that pydantic dropped, because it came while it called back."""
+        if isinstance(lost.exc_value, KeyboardInterrupt):
+            threading.Timer(0.1, os.kill, (program, signal.SIGINT)).start()
+        else:
+            sys.__unraisablehook__(lost)
+
     atexit.register(die)  # before all others, so that it comes last
     signal.signal(signal.SIGTERM, end)
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = again
 
 
 def _refuse(message: str) -> None:

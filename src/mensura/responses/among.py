@@ -221,12 +221,8 @@ def place_among(
         *(pl.when(~refused).then(place).alias(place) for place in places), at_least=pl.col("at_least") & ~refused
     )
     doubts = [one.sentence for one in checks if one.verdict != "alike"]
-    return AmongPeople(
-        table,
-        pl.DataFrame([{"population": people.name, **values, **about_people}]),
-        (*doubts, warning) if far else tuple(doubts),
-        tuple(checks),
-    )
+    population = pl.DataFrame([{"population": people.name, **values, **about_people}])
+    return AmongPeople(table, population, (*doubts, warning) if far else tuple(doubts), tuple(checks))
 
 
 def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
