@@ -68,10 +68,15 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+def last_name(node: ast.expr) -> str:
+    """The name of a function, or of a function in a module."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def named_modules(file: Path) -> list[str]:
     """The modules that a file imports by ``import_module``; one that it works out ends where that begins."""
     calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
-    called = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] in ("import_module", "__import__")]
+    called = [call for call in calls if last_name(call.func) in ("import_module", "__import__")]
     return [ast.unparse(call.args[0]).lstrip("f").strip("'\"").partition("{")[0] for call in called]
 
 

@@ -89,7 +89,7 @@ def has_remedy(message: str) -> bool:
 
 def _error_classes(trees: Iterable[ast.Module]) -> set[str]:
     known = {"MensuraError"}
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
     while more := {c.name for c in classes if c.name not in known and known & {_last_name(base) for base in c.bases}}:
         known |= more
     return known
