@@ -18,6 +18,7 @@ from mensura.charts.plot import draw_nothing
 from mensura.site.page_writer import MOST_CARDS, PageWriter
 from mensura.site.pages import Page, model_pages
 from mensura.site.pages.data import missing
+from mensura.site.pages.page import Shared
 from mensura.site.pictures import Figure
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
@@ -63,11 +64,15 @@ def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_
     leaders = (Mark("B", "Anthropic", 139.0), Mark("A", "OpenAI", 130.0))
     writer = PageWriter(tmp_path, SHARED, leaders=leaders)
     own = (Mark("M", "Google", 120.0),)
-    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
-    writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
+    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=Shared("Six of eight.")))
+    writer.add(
+        Page(
+            "models/m.html", "M", "one model", "404.html", shared=Shared("M is high.", own, (0.3, 0.6), "2 of 3 tests")
+        )
+    )
     people, model = cards
     assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026, CC BY 4.0")
-    assert model == draw_share_card("M", "M is high.", own, "10 October 2026, CC BY 4.0")
+    assert model == draw_share_card("2 of 3 tests", "M is high.", own, "10 October 2026, CC BY 4.0", (0.3, 0.6))
 
 
 @pytest.mark.slow

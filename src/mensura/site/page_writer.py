@@ -71,10 +71,11 @@ class PageWriter:
         if page.listed:
             self.listed.append(page.file)
         if self._cards > 0 and page.listed:
-            sentence, marks = page.shared
+            own = page.shared
+            words, marks = (own.note or page.title, own.sentence or page.summary), own.marks or self._leaders
             address = str(self._shared["address"]).partition("://")[2].strip("/")
             origin = ", ".join(filter(None, (address, self._day, "CC BY 4.0")))
-            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
+            svg = draw_share_card(*words, marks, origin, own.chances)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
             picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))
             self._cards -= 1

@@ -12,7 +12,7 @@ from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.models import model_sentence
-from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
+from mensura.site.pages.page import HEADS, Page, Shared, figures_of, page_of, section_of, shared_lead
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.horizon import best_rows, table_rows, task_rows
 from mensura.site.pictures.iq import dimension_bell
@@ -64,7 +64,7 @@ def iq(study: Study) -> Page:
         "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
         "sections": [section_of("dimensions", pictures=bells)],
     }
-    return page_of("iq.html", context, shared=(leader_sentence(study), leader_marks(study)))
+    return page_of("iq.html", context, shared=shared_lead(study))
 
 
 def ranking_rows(study: Study) -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
@@ -94,7 +94,7 @@ def stitched(study: Study) -> Page:
         "next_year": next_year_words(study),
         "sections": [section_of("published-fit", pictures=[draw(study, name) for name in _PUBLISHED])],
     }
-    return page_of("stitched.html", context, shared=(leader_sentence(study), leader_marks(study)))
+    return page_of("stitched.html", context, shared=Shared(say_lead(study)[0]))
 
 
 def cost(study: Study) -> Page:
@@ -107,7 +107,7 @@ def cost(study: Study) -> Page:
     headline = f"{pictures[0].finding}."
     context = {"kicker": "What does it cost?", "headline": headline, "pictures": pictures, "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
-    return page_of("cost.html", context, shared=(headline, ()), cheapest=cheapest)
+    return page_of("cost.html", context, shared=Shared(headline), cheapest=cheapest)
 
 
 def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:
@@ -131,7 +131,7 @@ def horizon(study: Study) -> Page:
         "pictures": figures_of(study, "horizon", "horizon-trend", "horizon-judged"),
         "sections": [section_of("horizons", table_rows(study))],
     }
-    return page_of("horizon.html", context, shared=(horizon_sentence(), ()))
+    return page_of("horizon.html", context, shared=Shared(horizon_sentence()))
 
 
 def human(study: Study) -> Page:
@@ -164,10 +164,10 @@ def chart_page(figure: Figure) -> Page:
         (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
     ]
     heads = [(key, HEADS.get(head, head), key in numeric) for key, head in shown.items()]
-    finding, shared = figure.finding or figure.title, (figure.finding or figure.title, ())
-    words = {"title": figure.title, "finding": finding, "caption": figure.caption}
+    finding = figure.finding or figure.title
+    words: dict[str, Any] = {"title": figure.title, "finding": finding, "caption": figure.caption}
     context = {"figure": figure, "columns": heads, "rows": rows}
-    return page_of("charts/", context, of=figure.name, shared=shared, listed=False, **words)
+    return page_of("charts/", context, of=figure.name, listed=False, **words)
 
 
 def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from mensura.evidence import TABLES, slug
 from mensura.scale import rate_interval
 from mensura.site.editions import Edition, evidence_log
-from mensura.site.pages.page import Page, figures_of, leader_marks, page_of, section_of
+from mensura.site.pages.page import Page, Shared, figures_of, page_of, section_of, shared_lead
 from mensura.site.pictures.first_screen import screen_of
 from mensura.site.texts import glossary, method_parts
 from mensura.study.grading import KIND_WORDS, RECORDS, SHOWN_SIGNS, sealed_claims, shipped_record
@@ -26,12 +26,12 @@ _OUTCOMES = {True: "came true", False: "did not", None: "still open"}
 def overview(study: Study) -> Page:
     """Who leads and how surely, among which people, how fast, and at what cost."""
     context = screen_of(study).context()
-    return page_of("index.html", context, shared=(context["sentence"], leader_marks(study)))
+    return page_of("index.html", context, shared=shared_lead(study))
 
 
 def pick(study: Study) -> Page:
     """Three models for a task, a budget, a speed and a licence, with reasons."""
-    shared = ("Task, budget, speed, open weights: three models with reasons.", ())
+    shared = Shared("Task, budget, speed, open weights: three models with reasons.")
     return page_of("pick.html", {"dimensions": list(study.dimension_names.items())}, shared=shared)
 
 
@@ -39,7 +39,7 @@ def compare(study: Study) -> Page:
     """Two to five models or groups side by side."""
     first = study.ranked.unique("provider", keep="first", maintain_order=True)["subject"]
     context = {"compared": first.head(_COMPARED).to_list(), "most": MOST_COMPARED}
-    shared = ("The chance that one model is above the other, on the tests they share.", ())
+    shared = Shared("The chance that one model is above the other, on the tests they share.")
     return page_of("compare.html", context, shared=shared)
 
 
@@ -52,7 +52,7 @@ def data(study: Study) -> Page:
         "sources": study.evidence.sources.to_dicts(),
         "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
     }
-    return page_of("data.html", context, shared=(f"{count:,} scores, each with its source and date.", ()))
+    return page_of("data.html", context, shared=Shared(f"{count:,} scores, each with its source and date."))
 
 
 def method(study: Study) -> Page:
@@ -122,7 +122,7 @@ def record(study: Study) -> Page:
         "groups": [(words, _claims(graded.claims.filter(kind=kind))) for kind, words in KIND_WORDS.items()],
         "sealed": [{**one, "signs": " ".join(wrap(one["sha256"][:SHOWN_SIGNS], 8))} for one in sealed],
     }
-    return page_of("record.html", context, shared=(graded.sentence, ()))
+    return page_of("record.html", context, shared=Shared(graded.sentence))
 
 
 def _shares(table: pl.DataFrame) -> list[dict[str, Any]]:

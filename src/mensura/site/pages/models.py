@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE, Explanation
-from mensura.site.pages.page import Page, leader_marks, page_of
+from mensura.site.pages.page import Page, Shared, page_of
 from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
@@ -36,7 +36,7 @@ def model_list(study: Study) -> Page:
     context["all_providers"] = sorted(study.models["provider"].unique(), key=str.lower)
     context["counts"] = counts_said(study)
     words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
-    return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
+    return page_of("models/index.html", context, shared=Shared(ranked_sentence(study)), **words)
 
 
 def counts_said(study: Study) -> str:
@@ -96,7 +96,9 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "scores": study.rows.score_rows.get(subject, []),
     }
     context |= {"cost_note": EFFECTIVE_COST_NOTE, "priced_by": priced_by, "priced_at": source_link(priced_by)}
-    shared = (model_sentence(study, row, short=True), (iq_mark(row),) if scored else ())
+    said = model_sentence(study, row, short=True)
+    note = f"{row['measured']} of its {context['benchmarks']} tests are measured"
+    shared = Shared(f"{row['name']}: {said}", (iq_mark(row),), note=note) if scored else Shared(said)
     return page_of("models/", context, of=slug(subject), shared=shared, name=row["name"], provider=row["provider"])
 
 
@@ -184,5 +186,5 @@ def maker(study: Study, provider: str) -> Page:
     newest = rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts()
     context: dict[str, Any] = {"sentence": sentence, "pictures": [picture] if picture else [], "rows": newest}
     context["benchmarks"] = len(study.iq.matrix.benchmarks)
-    shared = (sentence, tuple(map(iq_mark, ranked[:3])))
+    shared = Shared(sentence, tuple(map(iq_mark, ranked[:3])))
     return page_of("makers/", context, of=slug(provider), shared=shared, name=provider, models=count)

@@ -4,11 +4,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mensura.charts import Mark
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.registry import iq_mark
+from mensura.study.headlines import say_lead
 from mensura.study.study import Study
 
 _WORDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -26,12 +27,26 @@ SharedMarks = tuple[Mark, ...]
 """The models in the picture of a shared link, highest IQ first."""
 
 
+class Shared(NamedTuple):
+    """The picture of a shared link: a whole sentence, its models, and the chances of the first of them to lead.
+
+    ``note`` then takes the place of the page's title.
+    """
+
+    sentence: str = ""
+    marks: SharedMarks = ()
+    chances: tuple[float, float] | None = None
+    note: str = ""
+
+
+_PLAIN = Shared()
+
+
 @dataclass(frozen=True)
 class Page:
     """One page: where it goes, how it is drawn, what it shows, and the picture that stands for it when shared.
 
-    ``shared``: a whole sentence and the models of that picture; ``listed`` is false for pages that
-    search engines and the sitemap leave out.
+    ``listed`` is false for pages that search engines and the sitemap leave out.
     """
 
     file: str
@@ -40,7 +55,7 @@ class Page:
     template: str
     context: dict[str, Any] = field(default_factory=dict)
     scripts: tuple[str, ...] = ()
-    shared: tuple[str, SharedMarks] = ("", ())
+    shared: Shared = _PLAIN
     listed: bool = True
 
     @property
@@ -61,7 +76,7 @@ def page_of(
     context: dict[str, Any] | None = None,
     *,
     of: str = "",
-    shared: tuple[str, SharedMarks] = ("", ()),
+    shared: Shared = _PLAIN,
     listed: bool = True,
     **facts: object,
 ) -> Page:
@@ -98,3 +113,14 @@ def figures_of(study: Study, *names: str) -> list[Figure]:
 def leader_marks(study: Study) -> SharedMarks:
     """Return the leading models for the picture of a shared link."""
     return tuple(map(iq_mark, study.rows.ranked_rows[:_MARKS]))
+
+
+def shared_lead(study: Study) -> Shared:
+    """Return the picture of a shared link that says who leads and how surely."""
+    sentence, marks = say_lead(study)[0], leader_marks(study)
+    if study.lead is None:
+        return Shared(sentence, marks)
+    measured, tests = study.rows.ranked_rows[0]["measured"], len(study.iq.matrix.benchmarks)
+    chances = study.lead.chances.values()
+    note = f"{measured} of the leader’s {tests} tests are measured"
+    return Shared(sentence, marks, (min(chances), max(chances)), note)

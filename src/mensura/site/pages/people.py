@@ -9,7 +9,7 @@ from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
 from mensura.evidence import slug
 from mensura.evidence.passing import GRADES, SURELY, count_grades, with_grades
-from mensura.site.pages.page import Page, figures_of, page_of, section_of
+from mensura.site.pages.page import Page, Shared, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words
 from mensura.site.texts import source_link
 from mensura.study.headlines import LEVEL, passed_people
@@ -50,7 +50,7 @@ def people(study: Study) -> Page:
         "anchors": anchor_rows(study),
         "sections": [section_of("passing-table", tested, facts={"surely": SURELY}), people_section(study)],
     }
-    return page_of("people.html", context, shared=(sentence, ()))
+    return page_of("people.html", context, shared=Shared(sentence))
 
 
 def registry_rows(study: Study) -> list[dict[str, Any]]:
