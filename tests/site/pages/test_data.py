@@ -1,5 +1,6 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
+from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
@@ -27,8 +28,9 @@ def test_a_change_leads_to_the_page_of_its_model():
 
 def test_the_two_records_of_claims_are_counted_apart(study):
     claims = shipped_claims()
-    counts = {name: dict(words) for name, words in record(study).context["counts"]}
-    assert list(counts) == ["as known", "reconstructed"]
+    context = record(study).context
+    assert context["records"] == ["as known", "reconstructed"]
+    counts = {name: {word: row[at] for word, row in context["counts"]} for at, name in enumerate(context["records"])}
     for name, words in counts.items():
         own = claims.filter(record=name)
         assert sum(words.values()) == own.height
@@ -47,13 +49,54 @@ def test_the_source_of_most_primary_scores_is_named_with_its_date_and_share():
     assert "200 (100%) come from one source, c of None" in snapshot_sentence(study)
 
 
-def test_shares_are_in_percent_and_claims_newest_first_with_their_outcome():
+def test_shares_are_in_percent_with_their_interval():
     shares = [row["coverage"] for row in _shares(pl.DataFrame({"coverage": [0.5, 1.0], "n": [100, 10]}))]
     assert shares == ["50% (42% to 58%)", "100% (79% to 100%)"]  # by hand: Wilson's interval
-    claims = pl.DataFrame(
-        {"record": ["as known", "reconstructed", "as known"], "made": ["2026-01", "2026-05", "2026-03"]}
-        | {"came_true": [True, False, None]}
+
+
+def claims_of(*rows):
+    """Return claims from (record, month made of 2026, months to run, chance, outcome)."""
+    return pl.DataFrame(
+        [
+            {"record": record, "made": date(2026, made, 1), "months": months, "chance": chance, "came_true": outcome}
+            | {"subject": f"s{at}", "kind": "passed", "due": date(2026, made + months, 1) if months else None}
+            | {"actual": None, "claim": f"claim {at}"}
+            for at, (record, made, months, chance, outcome) in enumerate(rows)
+        ],
+        schema_overrides={"actual": pl.Float64},
+        infer_schema_length=None,
     )
-    assert [(row["made"], row["outcome"]) for row in _claims(claims)] == [
-        *(("2026-03", "still open"), ("2026-01", "came true"), ("2026-05", "did not"))
+
+
+def month(day):
+    return float(day.month)
+
+
+def test_claims_run_from_their_day_to_the_day_they_are_due_past_today_only_where_it_is_later():
+    claims = claims_of(("as known", 3, 6, 0.5, None), ("as known", 2, 3, 0.5, True), ("as known", 5, None, 0.5, False))
+    chosen, others, more = _claims(claims, date(2026, 7, 1), month)
+    assert (others, more) == ([], 0)
+    assert [(row["outcome"], row["start"], row["past"], row["end"], row["detail"]) for row in chosen] == [
+        ("came true", 2.0, 5.0, 5.0, "by May 2026"),
+        ("did not", 5.0, 5.0, 5.0, ""),
+        ("still open", 3.0, 7.0, 9.0, "by Sep 2026"),
     ]
+
+
+def test_claims_shown_at_first_failed_as_often_as_they_came_true():
+    """Sure claims and those of one subject again are behind the press, so are more than two of an outcome."""
+    rows = [("as known", month, 1, 0.9, True) for month in range(1, 8)]
+    rows += [("reconstructed", month, 1, 0.4, False) for month in range(1, 4)] + [("as known", 9, 1, 0.999, True)]
+    chosen, others, more = _claims(claims_of(*rows), date(2026, 12, 1), month)
+    assert [(row["outcome"], row["made"].month) for row in chosen] == [
+        *(("came true", 7), ("came true", 6), ("did not", 3), ("did not", 2))
+    ]
+    assert [row["made"].month for row in others] == [9, 5, 4, 3, 2, 1, 1] and more == 0
+    assert {row["claim"] for row in (*chosen, *others)} == {f"claim {at}" for at in range(11)}, "none is lost"
+
+
+def test_a_forecast_says_what_was_reached():
+    claims = claims_of(("as known", 3, 6, None, True)).with_columns(kind=pl.lit("forecast"), actual=pl.lit(1.234))
+    assert _claims(claims, date(2026, 10, 1), month)[0][0]["detail"] == "reached: 1.23"
+    claims = claims.with_columns(kind=pl.lit("iq"), actual=pl.lit(131.6))
+    assert _claims(claims, date(2026, 10, 1), month)[0][0]["detail"] == "reached: 132"

@@ -1,5 +1,7 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
+from collections.abc import Callable
+from datetime import date
 from functools import partial
 from textwrap import wrap
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup, escape
 
+from mensura.charts.canvas import scale
 from mensura.evidence import TABLES, slug
 from mensura.scale import rate_interval
 from mensura.site.editions import Edition, evidence_log
@@ -15,11 +18,18 @@ from mensura.site.pictures.first_screen import screen_of
 from mensura.site.texts import glossary, method_parts
 from mensura.study.grading import KIND_WORDS, RECORDS, SHOWN_SIGNS, sealed_claims, shipped_record
 from mensura.study.policy import policy_rules
+from mensura.study.record import FORECAST
 from mensura.study.study import Study
+from mensura.study.units import show
 
 _COMPARED = 3
 """Providers whose best models open the compare page: a picture that is still easy to read."""
 MOST_COMPARED = 5
+_OF_EACH, _MOST_CLAIMS = 2, 120
+"""Claims of a kind with each outcome that the record shows at first, and claims behind a press."""
+_OPEN = (0.3, 0.99)
+"""Between these chances a claim could come true and could fail."""
+_UNITS = {FORECAST: "capability"}
 _OUTCOMES = {True: "came true", False: "did not", None: "still open"}
 
 
@@ -105,13 +115,27 @@ def missing() -> Page:
 def record(study: Study) -> Page:
     """How often Mensura was right, good or bad."""
     graded, sealed = shipped_record(), sealed_claims()
-    counted = graded.claims.group_by("record", "came_true").len().iter_rows()
-    counts = {(record, _OUTCOMES[value]): count for record, value, count in counted}
+    claims = graded.claims
+    counted = claims.group_by("record", "came_true").len().iter_rows()
+    counts = {(record, value): count for record, value, count in counted}
     records = [one for one in RECORDS if any(record == one for record, _ in counts)]
+    first, last, today = claims.select(
+        pl.col("made").min(), last=pl.max_horizontal("made", "due").max(), today=pl.col("made").max()
+    ).row(0)
+    years = [date(year, 1, 1) for year in range(first.year, last.year + 2)]
+    inner = scale(years[0].toordinal(), years[-1].toordinal(), 0.0, 100.0)
+
+    def at(day: date) -> float:
+        """Return how far along the years a day is, in percent."""
+        return round(inner(day.toordinal()), 1)
+
     context = {
         "kicker": "How often were we right?",
         "sentence": graded.sentence,
-        "counts": [(one, [(word, counts.get((one, word), 0)) for word in _OUTCOMES.values()]) for one in records],
+        "records": records,
+        "counts": [(word, [counts.get((one, value), 0) for one in records]) for value, word in _OUTCOMES.items()],
+        "years": [(year.year, at(year)) for year in years[:-1]],
+        "today_at": at(today),
         "sealed_count": sum(len(one["claims"]) for one in sealed),
         "pictures": figures_of(study, "record-known", "record-reconstructed"),
         "sections": [
@@ -119,7 +143,7 @@ def record(study: Study) -> Page:
             section_of("record-forecasts", _shares(graded.forecasts)),
         ],
         "misses": graded.misses.head(8).to_dicts(),
-        "groups": [(words, _claims(graded.claims.filter(kind=kind))) for kind, words in KIND_WORDS.items()],
+        "groups": [(words, *_claims(claims.filter(kind=kind), today, at)) for kind, words in KIND_WORDS.items()],
         "sealed": [{**one, "signs": " ".join(wrap(one["sha256"][:SHOWN_SIGNS], 8))} for one in sealed],
     }
     return page_of("record.html", context, shared=Shared(graded.sentence))
@@ -133,7 +157,25 @@ def _shares(table: pl.DataFrame) -> list[dict[str, Any]]:
     return table.with_columns(coverage=pl.Series(words)).to_dicts()
 
 
-def _claims(claims: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the claims of a kind with their outcome in words, newest first, those as known then before the others."""
+def _claims(
+    claims: pl.DataFrame, today: date, at: Callable[[date], float]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+    """Return the claims of a kind that are shown at first, those behind a press, and how many more there are.
+
+    Newest first, those as known then before the others. Shown at first are claims that could come true and could fail,
+    one per subject and span: as many that failed as came true, where there are any, and as many that are open.
+    """
     rows = claims.sort("record", "made", descending=[False, True]).to_dicts()
-    return [{**row, "outcome": _OUTCOMES[row["came_true"]]} for row in rows]
+    for row in rows:
+        row["outcome"] = _OUTCOMES[row["came_true"]]
+        row["start"], row["end"] = at(row["made"]), at(row["due"] or row["made"])
+        row["past"] = min(row["end"], max(row["start"], at(today)))
+        due = f"by {row['due']:%b %Y}" if row["due"] else ""
+        reached = "" if row["actual"] is None else f"reached: {show(row['actual'], _UNITS.get(row['kind'], 'iq'))}"
+        row["detail"] = reached or due
+    open_minded = [row for row in rows if row["chance"] is None or _OPEN[0] <= row["chance"] <= _OPEN[1]]
+    told = {(row["subject"], row["months"], row["came_true"]): row for row in reversed(open_minded)}
+    newest = sorted(told.values(), key=lambda row: row["made"], reverse=True)
+    chosen = [row for word in _OUTCOMES for row in [one for one in newest if one["came_true"] is word][:_OF_EACH]]
+    others = [row for row in rows if row not in chosen]
+    return chosen, others[:_MOST_CLAIMS], len(others[_MOST_CLAIMS:])

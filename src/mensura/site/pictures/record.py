@@ -41,4 +41,17 @@ def _curve(name: str, record: str) -> Figure:
         f"Of {likely.height} claims above 50%, {likely['came_true'].sum()} came true; "
         f"{likely['chance'].sum():.0f} would be right"
     )
-    return worded(name, drawing, finding, rows=groups.to_dicts(), **facts)
+    return worded(name, drawing, finding, rows=groups.to_dicts(), see=_see(groups.to_dicts()), **facts)
+
+
+def _see(groups: list[dict[str, Any]]) -> str:
+    """Say where the chances were off by more than luck explains."""
+    parts = [
+        f"what we gave {row['said']:.0%} came true {row['came_true']:.0%} of the time ({row['low']:.0%} to "
+        f"{row['high']:.0%}), so we were {('too sure', 'not sure enough')[row['came_true'] > row['said']]}"
+        for row in groups
+        if not row["low"] <= row["said"] <= row["high"]
+    ]
+    if not parts:
+        return "The dotted line crosses every interval: luck alone could explain how far the chances were off."
+    return f"Off by more than luck: {'; '.join(parts)}. Elsewhere the dotted line crosses the intervals."
