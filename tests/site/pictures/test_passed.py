@@ -8,12 +8,12 @@ import pytest
 
 from mensura.site.pages.people import anchor_rows, base_rows
 from mensura.site.pictures.passed import (
-    _percent,
     human_ladder,
     ladder_finding,
     ladder_rows,
     passed_figure,
     passed_words,
+    percent_of,
 )
 from mensura.study.headlines import Passed
 
@@ -179,4 +179,4 @@ def test_a_unit_without_a_hundred_percent_has_no_dumbbell():
     [(50.0, "percent", 50.0), (0.5, "fraction", 50.0), (None, "percent", None), (1300.0, "elo", None)],
 )
 def test_scores_are_drawn_in_percent_where_they_are_shares(score, unit, percent):
-    assert _percent(score, unit) == percent
+    assert percent_of(score, unit) == percent

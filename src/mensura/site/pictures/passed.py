@@ -99,7 +99,7 @@ def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
         None if one.first is None else _passer(study, one, *one.first[:2]),
         None if one.best is None or day is None else _passer(study, one, one.best[0], day),
         chance(one.best[1]) if one.best else "–",
-        tuple(_percent(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
+        tuple(percent_of(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
         grade or "",
         picture_words()["passed"]["grades"].get(grade or "", "no grade") + panel,
     )
@@ -108,12 +108,13 @@ def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
 def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
     row = study.rows.facts[subject]
     printed = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
-    score = _percent(study.rows.own_scores.get(subject, {}).get(one.benchmark), one.unit)
+    score = percent_of(study.rows.own_scores.get(subject, {}).get(one.benchmark), one.unit)
     x, href = float(day.toordinal()), model_link(subject)
     return Mark(row["name"], row["provider"], x, score or 0.0, subject=subject, href=href, detail=printed)
 
 
-def _percent(score: float | None, unit: str) -> float | None:
+def percent_of(score: float | None, unit: str) -> float | None:
+    """Return a score as a share of its unit in percent; nothing for a unit without 0 and 100%."""
     return None if score is None or unit not in RATE_UNITS else 100 * score / RATE_UNITS[unit]
 
 
