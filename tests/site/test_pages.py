@@ -121,7 +121,7 @@ def test_one_search_box_finds_models_tests_people_makers_and_pages_by_keyboard(v
         assert found in page.inner_text("#hits"), typed
         page.keyboard.press("Escape")
     page.fill("#search", "gpqa diamond")
-    page.wait_for_selector("#hits [data-href='benchmarks/gpqa_diamond.html'][aria-selected=true]")
+    page.wait_for_selector("#hits [data-key='benchmarks/gpqa_diamond.html'][aria-selected=true]")
     page.keyboard.press("Enter")
     page.wait_for_selector("#all-models")
 

@@ -106,15 +106,25 @@ def people_words(benchmark: str, group: str) -> str:
 
 
 def _work_entries() -> list[Entry]:
-    """Return people by their work: the studies that measured them, or the plain sentence that none did."""
-    groups = registry()["group"].fill_null("").str.to_lowercase()
+    """Return people by their work: the studies that measured them, or the plain sentence that none did.
+
+    The state of that sentence is how they are called. People who were tested for such work follow.
+    """
+    results = registry().with_columns(pl.col("group", "part").fill_null(""))
     entries: list[Entry] = []
     for work in _SEARCHED["work"]:
-        studies = int(groups.str.contains(work["stem"], literal=True).sum())
-        sentence = f"{work['name'].capitalize()}: {studies} results in the list of studies"
+        page, words = "people.html#registry", f"{work['name']} {work['words']}"
+        studies = int(results["group"].str.to_lowercase().str.contains(work["stem"], literal=True).sum())
+        sentence, state = f"{work['name'].capitalize()}: {studies} results in the list of studies", ""
         if not studies:
-            sentence = f"No study measured {work['name']} on a test that an AI model took"
-        entries.append((sentence, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0, "", ""))
+            sentence, state = f"No study measured {work['name']} on a test that an AI model took", work["name"]
+        entries.append((sentence, "people", page, words, 12.0, state, ""))
+        tested = results.filter(pl.col("part").str.contains(work.get("exam", "^$"))).unique(
+            "part", keep="first", maintain_order=True
+        )
+        for row in tested.iter_rows(named=True):
+            name = f"{row['group'].capitalize()}, {row['part']}"
+            entries.append((name, "people", page, words, 11.0, "not comparable", show(row["score"], row["unit"])))
     return entries
 
 
@@ -138,7 +148,10 @@ def search_entries(study: Study) -> list[Entry]:
     leaders = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     for row in study.evidence.benchmarks.iter_rows(named=True):
         named, best = study.dimension_names.get(row["dimension"] or "", ""), leaders.get(row["benchmark"])
-        words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
+        near = (
+            f"{one['name']} {one['words']}" for one in _SEARCHED["work"] if row["benchmark"] in one.get("tests", ())
+        )
+        words = " ".join((row["benchmark"].replace("_", " "), named, "benchmark test", *near))
         leads = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
         entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *leads))
     for row in study.people.tests.filter(pl.col("reason").is_null()).iter_rows(named=True):

@@ -135,6 +135,11 @@ OF_THREE = "Of the three groups of people that AI has passed, two were passed be
 def test_who_was_passed_is_drawn_by_verdict_and_said_by_the_last_year():
     figure = passed_figure(passing_study(), GROUPS)
     assert figure.finding == f"{OF_THREE} January 2026 and March 2026"
+    spans = [(one.first[1] - one.level[1]).days for one in GROUPS if one.first and one.level]
+    reached = sum(one.level is not None for one in GROUPS)
+    assert max(spans) < 45, "a month"
+    said = f"Models reached {reached} groups; within 1 month a model was surely above {len(spans)} of them."
+    assert figure.see == said
     wide = figure.drawing.wide
     for words in ("Passed: 3 and 1 panel", "Cannot be told yet: 1", "Not passed: 1", ">40%<", "people are ahead"):
         assert words in wide, words

@@ -63,5 +63,5 @@ def test_what_to_see_names_the_chances_that_were_off_by_more_than_luck(monkeypat
     graded = SimpleNamespace(calibration=off, claims=CLAIMS, summary=SUMMARY)
     monkeypatch.setattr(record, "shipped_record", lambda: graded)
     assert record_known(None).see.startswith(
-        "Off by more than luck: what we gave 16% came true 32% of the time (22% to 44%), so we were not sure enough."
+        "Off by more than luck: of claims given 16%, 32% (22% to 44%) came true. There we were not sure enough."
     )

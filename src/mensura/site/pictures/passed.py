@@ -58,13 +58,25 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
     finding = _when(every) if name == "passed" else likely
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
     drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
-    return worded(name, drawing, finding, rows=[_table_row(study, one) for one in every], paged=True)
+    return worded(
+        name, drawing, finding, see=_soon_said(every), rows=[_table_row(study, one) for one in every], paged=True
+    )
 
 
 @picture("passed-judged")
 def passed_judged(study: Study) -> Figure:
     """Who was passed, with groups whose score nobody measured."""
     return passed_figure(study, passed_people(study, ("measured", "panel", "judged")), "passed-judged")
+
+
+def _soon_said(every: list[Passed]) -> str:
+    """Say how soon after a first model was level with a group another was surely above it."""
+    spans = [(one.first[1] - one.level[1]).days for one in every if one.first and one.level]
+    if not spans:
+        return "No model was surely above a group yet."
+    months = counted(max(1, round(max(spans) / 30.4)), "month")
+    reached = sum(one.level is not None for one in every)
+    return f"Models reached {reached} groups; within {months} a model was surely above {len(spans)} of them."
 
 
 def _counts(every: list[Passed], verdict: str) -> str:

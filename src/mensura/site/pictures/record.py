@@ -45,13 +45,11 @@ def _curve(name: str, record: str) -> Figure:
 
 
 def _see(groups: list[dict[str, Any]]) -> str:
-    """Say where the chances were off by more than luck explains."""
-    parts = [
-        f"what we gave {row['said']:.0%} came true {row['came_true']:.0%} of the time ({row['low']:.0%} to "
-        f"{row['high']:.0%}), so we were {('too sure', 'not sure enough')[row['came_true'] > row['said']]}"
-        for row in groups
-        if not row["low"] <= row["said"] <= row["high"]
-    ]
-    if not parts:
+    """Say where the chances were off most, by more than luck explains."""
+    off = [row for row in groups if not row["low"] <= row["said"] <= row["high"]]
+    if not off:
         return "The dotted line crosses every interval: luck alone could explain how far the chances were off."
-    return f"Off by more than luck: {'; '.join(parts)}. Elsewhere the dotted line crosses the intervals."
+    row = max(off, key=lambda one: abs(one["came_true"] - one["said"]))
+    share = f"{row['came_true']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
+    sure = "not sure enough" if row["came_true"] > row["said"] else "too sure"
+    return f"Off by more than luck: of claims given {row['said']:.0%}, {share} came true. There we were {sure}."

@@ -16,7 +16,7 @@ from mensura.site.pictures.registry import Figure, labelled, linked, picture, wo
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words, year_sentence
 from mensura.study.policy import list_models
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import show, show_range
 from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
@@ -141,7 +141,7 @@ def sensors(study: Study) -> Figure:
     models = linked(study.charted("capability").select("subject", "name", "provider", value="capability"))
     drawing = charts.sensors(study.sensors.with_columns(href=_benchmark_pages()), models)
     rows = study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()
-    return worded("sensors", drawing, in_range(study), rows=rows)
+    return worded("sensors", drawing, in_range(study), rows=rows, see=ended_said(study))
 
 
 @picture("residual-profiles")
@@ -170,7 +170,9 @@ def algorithmic_progress(study: Study) -> Figure:
         f"By {rows.height} measurements the compute for a given capability falls "
         f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals"
     )
-    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts())
+    least, most = (rows.filter(pl.col("value") == factor).row(0, named=True) for factor in (min(factors), max(factors)))
+    ends = [f"{row['label']} says {row['value']:.0f} ({row['low']:.1f} to {row['high']:.0f})" for row in (least, most)]
+    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts(), see=f"{'; '.join(ends)}.")
 
 
 @picture("acceleration")
@@ -183,8 +185,11 @@ def acceleration(study: Study) -> Figure:
     verdict = (
         f"The alarm sounded in {watch.alarm:%B %Y}" if watch.alarm else "No acceleration that chance would not explain"
     )
+    look = watch.looks.row(-1, named=True)
+    at, bound = (show(look[key], "capability") for key in ("statistic", "boundary"))
+    see = f"The last look, of {look['date']:%B %Y}, is at {at}; an alarm needs {bound}."
     drawing = charts.watch(watch.looks.select("date", "statistic", "boundary"))
-    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value)
+    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value, see=see)
 
 
 def in_range(study: Study) -> str:
@@ -192,6 +197,16 @@ def in_range(study: Study) -> str:
     best = study.capabilities["capability"].max()
     able = study.sensors.filter((pl.col("low") <= best) & (pl.col("high") >= best)).height
     return f"{able} of {study.sensors.height} benchmarks still inform at the level of the best model"
+
+
+def ended_said(study: Study) -> str:
+    """Say how many benchmarks end below the best model, and which one reaches highest."""
+    best, highest = study.capabilities["capability"].max(), sort_highest(study.sensors, "high", "name")
+    ended = study.sensors.filter(pl.col("high") < best).height
+    reaches = f"; {highest['name'][0]} reaches highest" if highest.height else ""
+    return (
+        f"{ended} of {study.sensors.height} bars end below the best model: these tests tell no leaders apart{reaches}."
+    )
 
 
 def oddest(points: pl.DataFrame) -> str:
@@ -213,8 +228,10 @@ def published_difficulty(study: Study) -> Figure:
     named = rows.with_columns(pl.col("benchmark").str.replace(r"-(20\d\d)", " $1"))  # where a long name may break
     drawing = charts.estimates(named, label="benchmark", value="difficulty", x_title="Difficulty")
     ends = [f"{one['benchmark']} at {show(one['difficulty'], 'capability')}" for one in (easiest, hardest)]
+    wide = sort_highest(rows, pl.col("high") - pl.col("low"), "benchmark").row(0, named=True)
+    see = f"{wide['benchmark']} is the least sure: {show_range(wide['low'], wide['high'], 'capability')}."
     rows_shown = rows.drop("source").to_dicts()
-    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown)
+    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown, see=see)
 
 
 @picture("published-break")
@@ -226,7 +243,9 @@ def published_break(study: Study) -> Figure:
     path = bend.path(frontier["released"]).with_columns(provider=_NO_PROVIDER)
     paces = f"{bend.before:.2f} a year before {bend.date:%B %Y} and {bend.after:.2f} after it"
     finding = f"{paces}: {bend.ratio:.2f} times as fast"
-    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding)
+    late = frontier.filter(pl.col("released") > bend.date).height
+    see = f"{late} of {frontier.height} records came after the bend."
+    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding, see=see)
 
 
 @picture("published-horizons")
@@ -242,7 +261,10 @@ def published_horizons(study: Study) -> Figure:
         f"Horizons double with every {related.doubling:.2f} of capability (R² "
         f"{related.checks['r_squared'][0]:.2f}, {points.height} models)"
     )
-    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding)
+    far = sort_highest(table, pl.col("minutes") / pl.col("expected"), "subject").row(0, named=True)
+    minutes = f"{far['minutes']:.0f} minutes, {far['expected']:.0f} expected"
+    see = f"{far['subject']} works longest for its capability: {minutes}."
+    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding, see=see)
 
 
 def _published(table: pl.DataFrame, value: str) -> pl.DataFrame:

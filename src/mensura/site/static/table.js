@@ -66,18 +66,10 @@
     else if (table.dataset.ranked !== undefined) sort(table, 0, false);
   }
 
-  function fillForms() {
-    for (const form of document.querySelectorAll("form.filters[data-for]")) {
-      for (const field of form.elements) {
-        if (!field.name) continue;
-        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
-      }
-    }
-  }
+  const forms = () => document.querySelectorAll("form.filters[data-for]");
 
   function refresh() {
-    fillForms();
+    forms().forEach(state.fill);
     document.querySelectorAll("table.sortable").forEach(apply);
   }
 
@@ -95,13 +87,7 @@
         });
       });
     }
-    for (const form of document.querySelectorAll("form.filters[data-for]")) {
-      form.addEventListener("submit", (event) => event.preventDefault());
-      form.addEventListener("input", (event) => {
-        const field = event.target;
-        state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "search" });
-      });
-    }
+    forms().forEach(state.bind);
     state.onChange(refresh);
     refresh();
   });
