@@ -50,13 +50,13 @@ def iq(study: Study) -> Page:
     ranked, ticks = ranking_rows(study)
     best = study.rows.ranked_rows[0] if ranked else None
     context = {
-        "kicker": f"IQ of {study.ranked.height} ranked models",
+        "kicker": f"IQ of {study.ranked.height:,} ranked models",
         "headline": say_lead(study)[0],
         "deck": model_sentence(study, best, short=True) if best else "",
         "among": among_people(study, best) if best else None,
         "leader": leader_sentence(study),
         "ranked": ranked,
-        "ranked_count": study.ranked.height,
+        "ranked_count": f"{study.ranked.height:,}",
         "ticks": ticks,
         "too_new": study.too_new.to_dicts(),
         "benchmarks": len(study.iq.matrix.benchmarks),

@@ -44,9 +44,9 @@ def counts_said(study: Study) -> str:
     models = study.models
     ranked, placed, costed = (models[column].count() for column in ("iq", "capability", "effective_cost"))
     return (
-        f"Of {models.height} models, {ranked} have an IQ, {placed} a capability and {costed} an effective cost. "
-        f"{models['rank'].count()} are ranked by IQ, {study.capability_ranks['rank'].count()} by capability. "
-        f"Charts show the {models['charted'].sum()} current ones by default."
+        f"Of {models.height:,} models, {ranked:,} have an IQ, {placed:,} a capability and {costed:,} an effective "
+        f"cost. {models['rank'].count():,} are ranked by IQ, {study.capability_ranks['rank'].count():,} by capability. "
+        f"Charts show the {models['charted'].sum():,} current ones by default."
     )
 
 
@@ -86,7 +86,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "where": where_context(study, row),
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
-        "ranked": study.ranked.height,
+        "ranked": f"{study.ranked.height:,}",
         "lead": sorted(study.lead.chances.values()) if study.lead and study.lead.subject == subject else None,
         "among": among_people(study, row) if scored else None,
         "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
@@ -180,7 +180,8 @@ def maker(study: Study, provider: str) -> Page:
         best = ranked[0]
         sentence = (
             f"The best of {provider} is {best['name']}: IQ {show(best['iq'], 'iq')} "
-            f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
+            f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']:,} of "
+            f"{study.ranked.height:,}."
         )
     picture = maker_figure(study, provider)
     newest = rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts()

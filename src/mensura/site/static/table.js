@@ -2,7 +2,7 @@
 // All choices stay in the address.
 "use strict";
 (function () {
-  const { state } = window.mensura;
+  const { state, count } = window.mensura;
 
   const value = (row, column) => {
     const cell = row.cells[column];
@@ -57,8 +57,8 @@
         shown += row.hidden ? 0 : 1;
       }
       const total = table.tBodies[0].rows.length;
-      const count = document.querySelector(`[data-count="${table.id}"]`);
-      if (count) count.textContent = shown === 0 ? `Nothing matches; ${total} are hidden by the filter.` : shown === total ? `${total} ${table.id}` : `${shown} of ${total} ${table.id}`;
+      const note = document.querySelector(`[data-count="${table.id}"]`);
+      if (note) note.textContent = shown === 0 ? `Nothing matches; ${count(total)} are hidden by the filter.` : `${shown === total ? "" : count(shown) + " of "}${count(total)} ${table.id}`;
     }
     if (table.dataset.ranked !== undefined) rerank(table);
     const order = state.get(table.id + "-sort");
