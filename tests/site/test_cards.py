@@ -27,14 +27,6 @@ def test_every_group_of_the_evidence_has_a_card_with_source_and_date(study):
     assert seen > 40
 
 
-def test_people_of_the_human_ladder_say_where_they_are_known_from(study):
-    groups = study.abilities.places.filter(kind="people").drop_nulls("level").select("test", "subject").unique()
-    assert groups.height >= 2
-    for test, subject in groups.iter_rows():
-        sources = [line for line in people_cards(study)[f"people:{test}/{subject}"]["lines"] if line[0] == "Source"]
-        assert [link.startswith("https://") for _, _, link in sources] == [True]
-
-
 def small_study():
     """Return two models, a benchmark of one dimension and another test, and two groups of people on the first."""
     models = {"subject": ["m1", "m2"], "name": ["Best", "Second"], "provider": ["OpenAI", "Nobody"], "iq": [120, None]}

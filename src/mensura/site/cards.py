@@ -1,7 +1,7 @@
 """What readers find and open: entries of the search box, and the cards of marks of people.
 
-A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test,
-``people:TEST/GROUP`` on the human ladder. A card says which people, on which test, how many, measured or judged.
+A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test.
+A card says which people, on which test, how many, measured or judged.
 """
 
 import tomllib
@@ -14,7 +14,6 @@ from mensura.baseline.registry import registry
 from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject, people_on
-from mensura.site.pictures.passed import level_words
 from mensura.site.pictures.stitched import class_subject
 from mensura.site.texts import source_date, source_link
 from mensura.study.headlines import short_name
@@ -26,11 +25,6 @@ Entry = tuple[str, str, str, str, float, str, str]
 _SEARCHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "search.toml").read_text(encoding="utf-8"))
 CardLine = tuple[str, str, str | None]
 """A label, a text, and where it leads: an address, a page of the report, or nowhere."""
-_TEST_SOURCES = {
-    "ENEM": ("item parameters of Brazil's national exam, INEP", "https://www.gov.br/inep/pt-br"),
-    "NAEP": ("released items of the Nation's Report Card, NCES", "https://nces.ed.gov/nationsreportcard/"),
-}
-"""Where the people of the human ladder are known from; neither says how many answered an item."""
 
 
 def people_cards(study: Study) -> dict[str, dict[str, Any]]:
@@ -41,9 +35,6 @@ def people_cards(study: Study) -> dict[str, dict[str, Any]]:
     for benchmark in study.evidence.human_references["benchmark"].unique(maintain_order=True):
         for row in people_on(study, benchmark):
             cards[group_subject(benchmark, row["group"])] = _group_card(study, benchmark, row)
-    rows = study.abilities.places.filter(kind="people").drop_nulls("level")
-    for (test, subject), part in rows.group_by("test", "subject", maintain_order=True):
-        cards[group_subject(str(test), str(subject))] = _ladder_card(part)
     return cards
 
 
@@ -83,20 +74,6 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
         page = f"benchmarks/{slug(one['benchmark'])}.html#people"
         lines.append((study.benchmark_names[one["benchmark"]], words, page))
     return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}
-
-
-def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
-    first = part.row(0, named=True)
-    lines: list[CardLine] = [
-        ("Test", first["test"], None),
-        ("Their score is", first["origin"], None),
-        ("n", "not given", None),
-        ("Items counted", show(float(part["items"].sum()), "iq"), None),
-        ("Source", *_TEST_SOURCES[first["test"]]),
-    ]
-    for row in part.iter_rows(named=True):
-        lines.append((row["dimension"], level_words(row), None))
-    return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}
 
 
 def people_words(benchmark: str, group: str) -> str:

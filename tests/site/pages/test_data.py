@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import polars as pl
 
 from mensura.site.pages import compare
-from mensura.site.pages.data import _claims, _shares, linked_change, record, snapshot_sentence
+from mensura.site.pages.data import _claims, _shares, record, snapshot_sentence
 from mensura.study.grading import shipped_claims
 
 
@@ -15,15 +15,6 @@ def test_compare_opens_with_the_best_models_of_three_providers(study):
     assert chosen["provider"].n_unique() == chosen.height == 3
     best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
     assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
-
-
-def test_a_change_leads_to_the_page_of_its_model():
-    files = {"Kimi K3": "models/kimi-k3.html", "Kimi": "models/kimi.html", "<b>": "models/b.html"}
-    link = '<a href="models/kimi-k3.html">Kimi K3</a>'
-    assert linked_change("Kimi K3: IQ 130.7 → 124.9.", files) == f"{link}: IQ 130.7 → 124.9."
-    assert linked_change("New: Kimi K3, IQ 125, 5 scores.", files) == f"New: {link}, IQ 125, 5 scores."
-    assert linked_change("Source Kimi & sons: 5 scores.", files) == "Source Kimi &amp; sons: 5 scores."
-    assert linked_change("<b>: IQ 1", files) == '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'
 
 
 def test_the_two_records_of_claims_are_counted_apart(study):
@@ -68,26 +59,11 @@ def claims_of(*rows):
     )
 
 
-def month(day):
-    return float(day.month)
-
-
-def test_claims_run_from_their_day_to_the_day_they_are_due_past_today_only_where_it_is_later():
-    claims = claims_of(("as known", 3, 6, 0.5, None), ("as known", 2, 3, 0.5, True), ("as known", 5, None, 0.5, False))
-    chosen, others, more = _claims(claims, date(2026, 7, 1), month)
-    assert (others, more) == ([], 0)
-    assert [(row["outcome"], row["start"], row["past"], row["end"], row["detail"]) for row in chosen] == [
-        ("came true", 2.0, 5.0, 5.0, "by May 2026"),
-        ("did not", 5.0, 5.0, 5.0, ""),
-        ("still open", 3.0, 7.0, 9.0, "by Sep 2026"),
-    ]
-
-
 def test_claims_shown_at_first_failed_as_often_as_they_came_true():
     """Sure claims and those of one subject again are behind the press, so are more than two of an outcome."""
     rows = [("as known", month, 1, 0.9, True) for month in range(1, 8)]
     rows += [("reconstructed", month, 1, 0.4, False) for month in range(1, 4)] + [("as known", 9, 1, 0.999, True)]
-    chosen, others, more = _claims(claims_of(*rows), date(2026, 12, 1), month)
+    chosen, others, more = _claims(claims_of(*rows))
     assert [(row["outcome"], row["made"].month) for row in chosen] == [
         *(("came true", 7), ("came true", 6), ("did not", 3), ("did not", 2))
     ]
@@ -97,6 +73,6 @@ def test_claims_shown_at_first_failed_as_often_as_they_came_true():
 
 def test_a_forecast_says_what_was_reached():
     claims = claims_of(("as known", 3, 6, None, True)).with_columns(kind=pl.lit("forecast"), actual=pl.lit(1.234))
-    assert _claims(claims, date(2026, 10, 1), month)[0][0]["detail"] == "reached: 1.23"
+    assert _claims(claims)[0][0]["reached"] == "reached: 1.23"
     claims = claims.with_columns(kind=pl.lit("iq"), actual=pl.lit(131.6))
-    assert _claims(claims, date(2026, 10, 1), month)[0][0]["detail"] == "reached: 132"
+    assert _claims(claims)[0][0]["reached"] == "reached: 132"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from mensura.site.pages.people import anchor_rows, base_rows
+from mensura.site.pages.people import base_rows
 from mensura.site.pictures.passed import (
     human_ladder,
     ladder_finding,
@@ -44,22 +44,13 @@ def test_a_mark_says_who_where_and_how_it_is_known():
     rows = ladder_rows(PLACES.drop_nulls("level")).rows(named=True)
     people, model, implied = rows[0], rows[2], rows[5]
     assert people["words"] == "pupils on NAEP, Knowledge: level 2.0, 90% 1.5 to 2.5; measured, share"
-    assert (people["provider"], people["status"], people["href"]) == (None, "measured", "#anchors")
-    assert people["card"] == "people:NAEP/pupils"
+    assert (people["provider"], people["status"], people["href"]) == (None, "measured", "#ladders")
+    assert people["card"] is None, "it leads to the words about the ladder"
     assert (model["provider"], model["href"], model["card"]) == ("Alibaba", None, None)
     assert (implied["status"], implied["words"]) == (
         "implied",
         "candidates on ENEM, Knowledge: level 2.0; implied by parameters",
     )
-
-
-def test_anchors_are_people_first_with_their_highest_level():
-    found = anchor_rows(STUDY)
-    assert [(row["kind"], row["subject"]) for row in found] == [
-        *(("people", "candidates"), ("people", "pupils"), ("AI", "o1"), ("AI", "Qwen"), ("AI", "Llama"))
-    ]
-    pupils = found[1]
-    assert (pupils["items"], pupils["placed"], pupils["highest"]) == ("53", 2, "3.0 in Attention")
 
 
 def test_the_ladder_claims_levels_and_no_rarity():

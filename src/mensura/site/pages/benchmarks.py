@@ -115,7 +115,7 @@ def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]
         "disagreements": disagreements(study, name, unit),
         "unit": unit_name(unit),
     }
-    return page_of("benchmarks/", context, of=slug(name), shared=Shared(leads), name=row["name"])
+    return page_of("benchmarks/", context, of=slug(name), name=row["name"])
 
 
 def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:

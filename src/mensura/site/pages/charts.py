@@ -38,8 +38,8 @@ LEADERS = 18
 """Models in the ranking of the IQ page; the list of models has all."""
 _PUBLISHED = ("published-break", "published-difficulty", "published-horizons")
 """Pictures of the published stitched fit, which have no page of their own."""
-_KEYS = ("subject", "group", "dimension", "benchmark")
-"""Columns that may hold keys."""
+_KEYS = ("subject",)
+"""Columns of keys, which say no more than the names beside them."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 _POOLS = _VALIDATION.with_name("pool_names.csv")
 
@@ -152,11 +152,8 @@ def chart_page(figure: Figure) -> Page:
     """Return the page of one picture: its permalink, what an embedding shows, and its table."""
     shown = dict(sorted(figure.shown_columns, key=lambda column: column[0] != "name"))  # names lead their rows
     columns = {key: [row.get(key) for row in figure.points] for key in shown}
-    shown = {
-        key: head
-        for key, head in shown.items()
-        if any(cell is not None for cell in columns[key]) and not _repeats_name(key, columns)
-    }
+    keys = _KEYS if "name" in shown else ()
+    shown = {key: head for key, head in shown.items() if key not in keys and any(x is not None for x in columns[key])}
     # measurements: numbers or nothing, not all of them whole
     numeric = {key for key, cells in columns.items() if float in {*map(type, cells)} <= {int, float, type(None)}}
     texts = {key: show_column(cells) if key in numeric else cells for key, cells in columns.items()}
@@ -168,14 +165,6 @@ def chart_page(figure: Figure) -> Page:
     words: dict[str, Any] = {"title": figure.title, "finding": finding, "caption": figure.caption}
     context = {"figure": figure, "columns": heads, "rows": rows}
     return page_of("charts/", context, of=figure.name, listed=False, **words)
-
-
-def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:
-    """Return whether a column holds the keys of what the column of names calls by its name, one key to a name."""
-    if "name" not in columns or key not in _KEYS:
-        return False
-    pairs = set(zip(columns[key], columns["name"], strict=True))
-    return len(pairs) == len(set(columns[key])) == len(set(columns["name"]))
 
 
 def _page_of(row: dict[str, Any]) -> str | None:

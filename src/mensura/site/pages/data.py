@@ -1,16 +1,12 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
-from collections.abc import Callable
 from datetime import date
-from functools import partial
 from textwrap import wrap
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup, escape
 
-from mensura.charts.canvas import scale
-from mensura.evidence import TABLES, slug
+from mensura.evidence import TABLES
 from mensura.scale import rate_interval
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.pages.page import Page, Shared, figures_of, page_of, section_of, shared_lead
@@ -29,7 +25,6 @@ _OF_EACH, _MOST_CLAIMS = 2, 120
 """Claims of a kind with each outcome that the record shows at first, and claims behind a press."""
 _OPEN = (0.3, 0.99)
 """Between these chances a claim could come true and could fail."""
-_UNITS = {FORECAST: "capability"}
 _OUTCOMES = {True: "came true", False: "did not", None: "still open"}
 
 
@@ -92,19 +87,7 @@ def snapshot_sentence(study: Study) -> str:
 
 def changes(study: Study, editions: list[Edition]) -> Page:
     """What changed since the last edition and why, and what came in when."""
-    files = {name: f"models/{slug(subject)}.html" for subject, name in study.models.select("subject", "name").rows()}
-    log, linked = evidence_log(study.evidence), partial(linked_change, files=files)
-    return page_of("changes.html", {"editions": editions, "log": log, "linked": linked})
-
-
-def linked_change(text: str, files: dict[str, str]) -> Markup:
-    """Return a change whose model leads to its page; ``files``: the page of each model by name."""
-    head = "New: " if text.startswith("New: ") else ""
-    rest = text.removeprefix(head)
-    name = max((name for name in files if rest.startswith((f"{name},", f"{name}:"))), key=len, default="")
-    if not name:
-        return escape(text)
-    return Markup('{}<a href="{}">{}</a>{}').format(head, files[name], name, rest.removeprefix(name))
+    return page_of("changes.html", {"editions": editions, "log": evidence_log(study.evidence)})
 
 
 def missing() -> Page:
@@ -119,23 +102,14 @@ def record(study: Study) -> Page:
     counted = claims.group_by("record", "came_true").len().iter_rows()
     counts = {(record, value): count for record, value, count in counted}
     records = [one for one in RECORDS if any(record == one for record, _ in counts)]
-    first, last, today = claims.select(
-        pl.col("made").min(), last=pl.max_horizontal("made", "due").max(), today=pl.col("made").max()
-    ).row(0)
-    years = [date(year, 1, 1) for year in range(first.year, last.year + 2)]
-    inner = scale(years[0].toordinal(), years[-1].toordinal(), 0.0, 100.0)
-
-    def at(day: date) -> float:
-        """Return how far along the years a day is, in percent."""
-        return round(inner(day.toordinal()), 1)
-
+    days: list[date] = claims["made"].sort().to_list()
     context = {
         "kicker": "How often were we right?",
         "sentence": graded.sentence,
         "records": records,
         "counts": [(word, [counts.get((one, value), 0) for one in records]) for value, word in _OUTCOMES.items()],
-        "years": [(year.year, at(year)) for year in years[:-1]],
-        "today_at": at(today),
+        "years": [date(year, 1, 1) for year in range(days[0].year, days[-1].year + 3)],
+        "newest": days[-1],
         "sealed_count": sum(len(one["claims"]) for one in sealed),
         "pictures": figures_of(study, "record-known", "record-reconstructed"),
         "sections": [
@@ -143,7 +117,7 @@ def record(study: Study) -> Page:
             section_of("record-forecasts", _shares(graded.forecasts)),
         ],
         "misses": graded.misses.head(8).to_dicts(),
-        "groups": [(words, *_claims(claims.filter(kind=kind), today, at)) for kind, words in KIND_WORDS.items()],
+        "groups": [(words, *_claims(claims.filter(kind=kind))) for kind, words in KIND_WORDS.items()],
         "sealed": [{**one, "signs": " ".join(wrap(one["sha256"][:SHOWN_SIGNS], 8))} for one in sealed],
     }
     return page_of("record.html", context, shared=Shared(graded.sentence))
@@ -157,9 +131,7 @@ def _shares(table: pl.DataFrame) -> list[dict[str, Any]]:
     return table.with_columns(coverage=pl.Series(words)).to_dicts()
 
 
-def _claims(
-    claims: pl.DataFrame, today: date, at: Callable[[date], float]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+def _claims(claims: pl.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """Return the claims of a kind that are shown at first, those behind a press, and how many more there are.
 
     Newest first, those as known then before the others. Shown at first are claims that could come true and could fail,
@@ -168,11 +140,8 @@ def _claims(
     rows = claims.sort("record", "made", descending=[False, True]).to_dicts()
     for row in rows:
         row["outcome"] = _OUTCOMES[row["came_true"]]
-        row["start"], row["end"] = at(row["made"]), at(row["due"] or row["made"])
-        row["past"] = min(row["end"], max(row["start"], at(today)))
-        due = f"by {row['due']:%b %Y}" if row["due"] else ""
-        reached = "" if row["actual"] is None else f"reached: {show(row['actual'], _UNITS.get(row['kind'], 'iq'))}"
-        row["detail"] = reached or due
+        unit = "capability" if row["kind"] == FORECAST else "iq"
+        row["reached"] = "" if row["actual"] is None else f"reached: {show(row['actual'], unit)}"
     open_minded = [row for row in rows if row["chance"] is None or _OPEN[0] <= row["chance"] <= _OPEN[1]]
     told = {(row["subject"], row["months"], row["came_true"]): row for row in reversed(open_minded)}
     newest = sorted(told.values(), key=lambda row: row["made"], reverse=True)

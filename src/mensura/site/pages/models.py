@@ -1,11 +1,12 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from mensura.charts.values import counted
 from mensura.evidence import slug
@@ -15,8 +16,8 @@ from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
 from mensura.site.pictures.horizon import task_length
-from mensura.site.pictures.registry import iq_mark
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
+from mensura.site.templating import Templates
 from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.horizons import say_lengths
@@ -96,10 +97,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "scores": study.rows.score_rows.get(subject, []),
     }
     context |= {"cost_note": EFFECTIVE_COST_NOTE, "priced_by": priced_by, "priced_at": source_link(priced_by)}
-    said = model_sentence(study, row, short=True)
-    note = f"{row['measured']} of its {context['benchmarks']} tests are measured"
-    shared = Shared(f"{row['name']}: {said}", (iq_mark(row),), note=note) if scored else Shared(said)
-    return page_of("models/", context, of=slug(subject), shared=shared, name=row["name"], provider=row["provider"])
+    return page_of("models/", context, of=slug(subject), name=row["name"], provider=row["provider"])
 
 
 def rivals(study: Study, subject: str) -> list[str]:
@@ -129,9 +127,13 @@ def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
         for status, texts in notes.items()
         if status not in _MEASURED and len(texts) > 1 and len(set(texts)) == 1
     }
-    lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
-    tree = "".join(lines) + _html(node, names, alike, opened=" open")
-    return Markup(say_day(tree))
+    facts = {"whole": node, "names": names, "alike": alike, "measured": _MEASURED}
+    return Markup(say_day(_environment().get_template("derivation.html").render(facts)))
+
+
+@cache
+def _environment() -> Templates:
+    return Templates("mensura.site")
 
 
 def _leaves(node: Explanation) -> Iterator[Explanation]:
@@ -139,30 +141,6 @@ def _leaves(node: Explanation) -> Iterator[Explanation]:
         yield from _leaves(part)
     if not node.parts:
         yield node
-
-
-def _html(
-    node: Explanation, names: Mapping[str, str], alike: Collection[str], *, opened: str = "", listed: bool = False
-) -> str:
-    """Return the node as HTML, every text in it escaped; plain strings, since a report has some 40 nodes a model."""
-    head = _heading(node, names, node.status not in alike or bool(node.parts))
-    if not node.parts:
-        return f"<li>{head}</li>" if listed else f'<p class="leaf">{head}</p>'
-    plain = not any(part.parts for part in node.parts)
-    inner = "".join(_html(part, names, alike, listed=plain) for part in node.parts)
-    return f"<details{opened}><summary>{head}</summary>{f'<ul>{inner}</ul>' if plain else inner}</details>"
-
-
-def _heading(node: Explanation, names: Mapping[str, str], noted: bool) -> str:
-    value = "no value" if node.iq is None else f"{node.iq:.1f}"
-    interval = ""
-    if node.low is not None and node.high is not None:
-        interval = f" <i>{node.low:.0f} to {node.high:.0f}</i>"
-    estimated = "" if node.status in _MEASURED else ' class="estimated"'
-    return (
-        f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
-        f" <em{estimated}>{escape(node.status)}</em>{f' <small>{escape(node.note)}</small>' if noted else ''}"
-    )
 
 
 def maker_pages(study: Study) -> Iterator[Page]:
@@ -187,5 +165,4 @@ def maker(study: Study, provider: str) -> Page:
     newest = rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts()
     context: dict[str, Any] = {"sentence": sentence, "pictures": [picture] if picture else [], "rows": newest}
     context["benchmarks"] = len(study.iq.matrix.benchmarks)
-    shared = Shared(sentence, tuple(map(iq_mark, ranked[:3])))
-    return page_of("makers/", context, of=slug(provider), shared=shared, name=provider, models=count)
+    return page_of("makers/", context, of=slug(provider), name=provider, models=count)

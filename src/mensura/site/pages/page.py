@@ -23,18 +23,11 @@ WORDS: dict[str, dict[str, str]] = _WORDS["words"]
 _MARKS = 3
 """Leading models in the picture of a shared link."""
 
-SharedMarks = tuple[Mark, ...]
-"""The models in the picture of a shared link, highest IQ first."""
-
 
 class Shared(NamedTuple):
-    """The picture of a shared link: a whole sentence, its models, and the chances of the first of them to lead.
-
-    ``note`` then takes the place of the page's title.
-    """
+    """The picture of a shared link: a sentence, and the leader's chances with a note in place of the page's title."""
 
     sentence: str = ""
-    marks: SharedMarks = ()
     chances: tuple[float, float] | None = None
     note: str = ""
 
@@ -110,17 +103,15 @@ def figures_of(study: Study, *names: str) -> list[Figure]:
     return [replace(draw(study, name), paged=True) for name in names]
 
 
-def leader_marks(study: Study) -> SharedMarks:
+def leader_marks(study: Study) -> tuple[Mark, ...]:
     """Return the leading models for the picture of a shared link."""
     return tuple(map(iq_mark, study.rows.ranked_rows[:_MARKS]))
 
 
 def shared_lead(study: Study) -> Shared:
     """Return the picture of a shared link that says who leads and how surely."""
-    sentence, marks = say_lead(study)[0], leader_marks(study)
     if study.lead is None:
-        return Shared(sentence, marks)
-    measured, tests = study.rows.ranked_rows[0]["measured"], len(study.iq.matrix.benchmarks)
-    chances = study.lead.chances.values()
-    note = f"{measured} of the leader’s {tests} tests are measured"
-    return Shared(sentence, marks, (min(chances), max(chances)), note)
+        return Shared(say_lead(study)[0])
+    measured, chances = study.rows.ranked_rows[0]["measured"], study.lead.chances.values()
+    note = f"{measured} of the leader’s {len(study.iq.matrix.benchmarks)} tests are measured"
+    return Shared(say_lead(study)[0], (min(chances), max(chances)), note)

@@ -5,8 +5,6 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-import polars as pl
-
 from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
 from mensura.charts.theme import lab_colour, lab_of, shape_of
@@ -52,7 +50,6 @@ def people(study: Study) -> Page:
         "registry": registered,
         "grades": list(GRADES.items()),
         "by_letter": Counter(row["grade"] for row in registered),
-        "anchors": anchor_rows(study),
         "sections": [section_of("passing-table", tested, facts={"surely": SURELY}), people_section(study)],
     }
     return page_of("people.html", context, shared=Shared(sentence))
@@ -91,29 +88,6 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
-def anchor_rows(study: Study) -> list[dict[str, object]]:
-    """Return who stands on the ladder: test, how the score came about, items, dimensions in which they are placed."""
-    table = (
-        study.abilities.places.group_by("subject", "kind", "test", "origin", maintain_order=True)
-        .agg(
-            pl.col("items").sum().alias("items"),
-            pl.col("level").count().alias("placed"),
-            pl.col("level").max().alias("highest"),
-            pl.col("dimension").sort_by("level", nulls_last=False).last(),
-        )
-        .sort("kind", "test", descending=[True, False])
-    )
-    return [
-        {
-            **row,
-            "kind": "people" if row["kind"] == "people" else "AI",
-            "items": show(row["items"], "iq"),
-            "highest": "–" if row["highest"] is None else f"{row['highest']:.1f} in {row['dimension']}",
-        }
-        for row in table.iter_rows(named=True)
-    ]
-
-
 def base_rows() -> list[dict[str, Any]]:
     """Return the published bases beside those of the open items, with their interval in words."""
     table = bases_beside()
@@ -136,12 +110,13 @@ def untaken_section(registered: list[dict[str, Any]]) -> dict[str, Any]:
     """Tests that counted people took and no model here, each with its best result."""
     rows = [row for row in registered if row["page"] is None and row["grade"] in _COUNTED and row["unit"] in RATE_UNITS]
     ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))
-    tests = {row["benchmark"]: row for row in reversed(ordered)}  # the best of each is written last
+    tests: dict[str, dict[str, Any]] = {}
+    for row in ordered:
+        tests.setdefault(row["benchmark"], row)
     groups = [
         {**row, "page": "#registry", "spots": [percent_of(row[key], row["unit"]) for key in _ENDS]}
         | {"group": f"{row['benchmark']} {row['part']}".strip(), "about": f"{row['group']}; n = {row['size']}"}
-        for row in ordered
-        if tests[row["benchmark"]] is row
+        for row in tests.values()
     ]
     return section_of("people-alone", groups=groups[:_ALONE])
 

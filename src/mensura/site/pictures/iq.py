@@ -178,15 +178,12 @@ def steps_said(points: pl.DataFrame, say_x: Callable[[float], str]) -> str:
     return f"No other model beats {steps.height} of these {points.height} on both: from {' to '.join(ends)}."
 
 
-def _draw_trade_off(points: pl.DataFrame, **settings: Any) -> charts.Drawing:  # noqa: ANN401
+def _traded(name: str, points: pl.DataFrame, finding: str, say_x: Callable[[float], str], **settings: Any) -> Figure:  # noqa: ANN401
     """Draw IQ against what a model takes, less of which is better, with the models that no other beats on both."""
-    look: dict[str, Any] = {
-        "log_x": True,
-        "frontier": frontier(points),
-        "y_tick": lambda iq: f"{iq:.0f}",
-        "y_word": "IQ ",
-    }
-    return charts.scatter(points, y_title="composite IQ", people=100, **look, **settings)
+    look: dict[str, Any] = {"log_x": True, "frontier": frontier(points), "x_tick": say_x, **settings}
+    look |= {"y_tick": lambda iq: f"{iq:.0f}", "y_word": "IQ "}
+    drawing = charts.scatter(points, y_title="composite IQ", people=100, **look)
+    return worded(name, drawing, finding, models=points.height, see=steps_said(points, say_x))
 
 
 def frontier(points: pl.DataFrame) -> pl.DataFrame:
@@ -206,9 +203,7 @@ def iq_eq(study: Study) -> Figure:
 @picture("iq-cost")
 def iq_cost(study: Study) -> Figure:
     """IQ against effective cost, with the frontier."""
-    points = _trade_off(study, "effective_cost")
-    drawing = _draw_trade_off(points, x_title=_COST, x_tick=dollars)
-    return worded("iq-cost", drawing, best_value(study), see=steps_said(points, dollars))
+    return _traded("iq-cost", _trade_off(study, "effective_cost"), best_value(study), dollars, x_title=_COST)
 
 
 @picture("iq-price")
@@ -216,8 +211,7 @@ def iq_price(study: Study) -> Figure:
     """IQ against list price, of the models without an effective cost: two costs are never ranked together."""
     costed = study.having("effective_cost")["subject"].to_list()
     points = _trade_off(study, "sticker_price").filter(~pl.col("subject").is_in(costed))
-    drawing = _draw_trade_off(points, x_title="list price, $ per 1M in + 1M out", x_tick=dollars)
-    return worded("iq-price", drawing, listed_said(points), models=points.height, see=steps_said(points, dollars))
+    return _traded("iq-price", points, listed_said(points), dollars, x_title="list price, $ per 1M in + 1M out")
 
 
 def listed_said(points: pl.DataFrame) -> str:
@@ -233,9 +227,8 @@ def listed_said(points: pl.DataFrame) -> str:
 def iq_response(study: Study) -> Figure:
     """IQ against response time, the fast to the right."""
     points = _trade_off(study, "response_time")
-    seconds: dict[str, Any] = {"x_title": "response time, seconds", "x_tick": lambda seconds: f"{say(seconds, 2)} s"}
-    drawing, see = _draw_trade_off(points, reverse_x=True, **seconds), steps_said(points, seconds["x_tick"])
-    return worded("iq-response", drawing, quickest_said(points), see=see)
+    look: dict[str, Any] = {"x_title": "response time, seconds", "reverse_x": True}
+    return _traded("iq-response", points, quickest_said(points), lambda seconds: f"{say(seconds, 2)} s", **look)
 
 
 def _ends(study: Study, column: str, by: pl.Expr) -> pl.DataFrame:
@@ -274,10 +267,7 @@ def cost_bars(study: Study) -> Figure:
     rows = _ends(study, "effective_cost", pl.col("effective_cost") / pl.col("sticker_price"))
     rows = rows.rename({"sticker_price": "other"})
     look: dict[str, Any] = {"log": True, "ascending": True, "beside": "list price", "tick": dollars}
-    costed = study.having("effective_cost", "sticker_price")
-    above = costed.filter(pl.col("effective_cost") > pl.col("sticker_price")).height
-    see = f"{above} of all {costed.height} models with both cost more than their list price says."
-    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), farthest_said(rows), see=see)
+    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), farthest_said(rows))
 
 
 @picture("task-efficiency")

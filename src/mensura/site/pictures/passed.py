@@ -12,7 +12,6 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 from mensura.evidence import RATE_UNITS
 from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
-from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
@@ -180,12 +179,11 @@ def ladder_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the places with what their marks say and where they lead."""
     people = pl.col("kind") == "people"
     words = [ladder_words(row) for row in rows.iter_rows(named=True)]
-    cards = [group_subject(test, subject) for test, subject in rows.select("test", "subject").iter_rows()]
     return rows.with_columns(
         provider=pl.when(~people).then("provider"),
         status=pl.when(pl.col("origin").str.starts_with("measured") | ~people).then(pl.lit("measured")),
-        href=pl.when(people).then(pl.lit("#anchors")),
-        card=pl.when(people).then(pl.Series(cards, dtype=pl.String)),
+        href=pl.when(people).then(pl.lit("#ladders")),
+        card=pl.lit(None, pl.String),
         words=pl.Series(words, dtype=pl.String),
     ).with_columns(pl.col("status").fill_null("implied"))
 

@@ -16,7 +16,7 @@ from mensura.site.pictures.registry import Figure, labelled, linked, picture, wo
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words, year_sentence
 from mensura.study.policy import list_models
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import show
 from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
@@ -170,9 +170,7 @@ def algorithmic_progress(study: Study) -> Figure:
         f"By {rows.height} measurements the compute for a given capability falls "
         f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals"
     )
-    least, most = (rows.filter(pl.col("value") == factor).row(0, named=True) for factor in (min(factors), max(factors)))
-    ends = [f"{row['label']} says {row['value']:.0f} ({row['low']:.1f} to {row['high']:.0f})" for row in (least, most)]
-    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts(), see=f"{'; '.join(ends)}.")
+    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts())
 
 
 @picture("acceleration")
@@ -185,11 +183,9 @@ def acceleration(study: Study) -> Figure:
     verdict = (
         f"The alarm sounded in {watch.alarm:%B %Y}" if watch.alarm else "No acceleration that chance would not explain"
     )
-    look = watch.looks.row(-1, named=True)
-    at, bound = (show(look[key], "capability") for key in ("statistic", "boundary"))
-    see = f"The last look, of {look['date']:%B %Y}, is at {at}; an alarm needs {bound}."
-    drawing = charts.watch(watch.looks.select("date", "statistic", "boundary"))
-    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value, see=see)
+    drawing, last = charts.watch(watch.looks.select("date", "statistic", "boundary")), watch.looks.row(-1, named=True)
+    facts = {key: show(last[key], "capability") for key in ("statistic", "boundary")} | {"date": last["date"]}
+    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value, **facts)
 
 
 def in_range(study: Study) -> str:
@@ -228,10 +224,8 @@ def published_difficulty(study: Study) -> Figure:
     named = rows.with_columns(pl.col("benchmark").str.replace(r"-(20\d\d)", " $1"))  # where a long name may break
     drawing = charts.estimates(named, label="benchmark", value="difficulty", x_title="Difficulty")
     ends = [f"{one['benchmark']} at {show(one['difficulty'], 'capability')}" for one in (easiest, hardest)]
-    wide = sort_highest(rows, pl.col("high") - pl.col("low"), "benchmark").row(0, named=True)
-    see = f"{wide['benchmark']} is the least sure: {show_range(wide['low'], wide['high'], 'capability')}."
     rows_shown = rows.drop("source").to_dicts()
-    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown, see=see)
+    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown)
 
 
 @picture("published-break")
@@ -243,9 +237,7 @@ def published_break(study: Study) -> Figure:
     path = bend.path(frontier["released"]).with_columns(provider=_NO_PROVIDER)
     paces = f"{bend.before:.2f} a year before {bend.date:%B %Y} and {bend.after:.2f} after it"
     finding = f"{paces}: {bend.ratio:.2f} times as fast"
-    late = frontier.filter(pl.col("released") > bend.date).height
-    see = f"{late} of {frontier.height} records came after the bend."
-    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding, see=see)
+    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding)
 
 
 @picture("published-horizons")
@@ -261,10 +253,7 @@ def published_horizons(study: Study) -> Figure:
         f"Horizons double with every {related.doubling:.2f} of capability (R² "
         f"{related.checks['r_squared'][0]:.2f}, {points.height} models)"
     )
-    far = sort_highest(table, pl.col("minutes") / pl.col("expected"), "subject").row(0, named=True)
-    minutes = f"{far['minutes']:.0f} minutes, {far['expected']:.0f} expected"
-    see = f"{far['subject']} works longest for its capability: {minutes}."
-    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding, see=see)
+    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding)
 
 
 def _published(table: pl.DataFrame, value: str) -> pl.DataFrame:
