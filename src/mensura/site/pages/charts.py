@@ -38,7 +38,7 @@ LEADERS = 18
 """Models in the ranking of the IQ page; the list of models has all."""
 _PUBLISHED = ("published-break", "published-difficulty", "published-horizons")
 """Pictures of the published stitched fit, which have no page of their own."""
-_KEYS = ("subject",)
+_KEYS = ("subject", "dimension")
 """Columns of keys, which say no more than the names beside them."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 _POOLS = _VALIDATION.with_name("pool_names.csv")
