@@ -1,6 +1,6 @@
 """Make the two small fonts of the pages from their open originals: ``python -m tools.subset_fonts SERIF SANS``.
 
-It also writes the sans font and the widths of its letters for pictures that are drawn without a browser.
+It also writes both fonts and the widths of their letters for pictures that are drawn without a browser.
 
 SERIF and SANS are the variable fonts Source Serif 4 (axes opsz and wght) and Inter (axis wght), Latin part, as woff2.
 The npm packages ``@fontsource-variable/source-serif-4`` and ``@fontsource-variable/inter`` hold them as
@@ -21,6 +21,8 @@ TARGET = Path(__file__).parents[1] / "src" / "mensura" / "site" / "static" / "fo
 CHARTS = Path(__file__).parents[1] / "src" / "mensura" / "charts" / "data"
 MOST_BYTES = 60_000
 """Both files together."""
+SENTENCE = 560
+"""Weight of the serif letters in which sentences are set."""
 _LETTERS = [*range(0x20, 0x7F), *range(0xA0, 0x100)]
 _SIGNS = [ord(sign) for sign in "–—‘’“”…•−×→↑↓←≤≥≈√∞·Φσαμπ"]
 _FAMILIES = {
@@ -54,18 +56,18 @@ def subset(source: Path, kind: str, target: Path) -> int:
     return target.stat().st_size
 
 
-def write_letters(font: Path) -> None:
-    """Write the sans font as a renderer of SVG reads it, and the width of each letter, for :mod:`mensura.charts`."""
+def write_letters() -> None:
+    """Write the fonts as a renderer of SVG reads them, and the width of each letter, for :mod:`mensura.charts`."""
     from fontTools.ttLib import TTFont
     from fontTools.varLib.instancer import instantiateVariableFont
 
-    widths: dict[int, dict[str, int]] = {}
-    for weight in (400, 600, 700):
-        face: Any = instantiateVariableFont(TTFont(font), {"wght": weight})
+    widths: dict[str, dict[str, int]] = {}
+    for kind, weight in (("sans", 400), ("sans", 600), ("sans", 700), ("serif", SENTENCE)):
+        face: Any = instantiateVariableFont(TTFont(TARGET / f"{kind}.woff2"), {"wght": weight})
         face.flavor = None
-        face.save(CHARTS / f"sans-{weight}.ttf")
+        face.save(CHARTS / f"{kind}-{weight}.ttf")
         glyphs, units = face.getGlyphSet(), 1000 / face["head"].unitsPerEm
-        widths[weight] = {
+        widths[kind if kind == "serif" else str(weight)] = {
             chr(code): round(glyphs[name].width * units) for code, name in sorted(face.getBestCmap().items())
         }
     text = json.dumps(widths, ensure_ascii=False, separators=(",", ":"))
@@ -76,7 +78,7 @@ def main() -> None:
     """Write both fonts and the letters, and print the sizes of the fonts."""
     serif, sans = (Path(given) for given in sys.argv[1:3])
     sizes = {kind: subset(path, kind, TARGET / f"{kind}.woff2") for kind, path in (("serif", serif), ("sans", sans))}
-    write_letters(TARGET / "sans.woff2")
+    write_letters()
     print(", ".join(f"{kind} {size / 1000:.1f} kB" for kind, size in sizes.items()))
     if sum(sizes.values()) > MOST_BYTES:
         raise SystemExit(f"fonts: {sum(sizes.values())} bytes; expected {MOST_BYTES} or less. Keep fewer letters.")

@@ -78,10 +78,10 @@ def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
     others = [Mark("", "Google", 0.1, 90.0, ""), Mark("", "xAI", 1.0, 110.0, "", "estimated")]
     svg = draw_price(own, others, lambda cost: f"${cost:g}", "price").wide
     grey = re.search(r'<path d="(M[^"]+)" fill="[^"]+" stroke="[^"]+" stroke-opacity', svg)[1]
-    a, b = (float(x) for x in re.findall(r"M([\d.]+),", grey))
+    a, b, under = (float(x) for x in re.findall(r"M([\d.]+),", grey))
     (mine,) = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
     assert b - a == pytest.approx(mine - b, abs=8)  # an outline begins at a corner of the shape
-    assert mine > b > a
+    assert mine > b > a and under == pytest.approx(mine, abs=8), "all models are grey, alike on every page"
     assert re.search(r">GPT-9</text>.*>\$10<", svg)
     assert "the average person" in svg
 

@@ -191,7 +191,13 @@ def test_hits_of_a_search_are_grouped_and_say_how_it_stands(visit):
     assert any(re.fullmatch(r"ARC-AGI-2 best .+ [\d.]+%", one) for one in hits)
     assert page.locator("#hits u").first.inner_text() == "ARC"
     hits = [" ".join(one.split()) for one in _search(page, "solicitor")]
-    assert hits[1] == "Nearest people" and re.search(r" \d+(\.\d)?%$", hits[2]), "the plain no, then whom it is near to"
+    assert hits[0].endswith("So nothing here can say whether AI has passed them.")
+    assert hits[1].startswith("Nearest people") and "not comparable" in hits[2], "the plain no, then whom it is near to"
+    assert any(re.fullmatch(r"Agents' Last Exam best .+%", one) for one in hits[hits.index("Nearest work") :])
+    assert hits[-1] == "Know a study of lawyers? Send it →"
+    page.click("#hits li >> nth=-1")
+    page.wait_for_selector("#send")
+    assert page.url.endswith("people.html#send")
 
 
 def test_a_page_of_a_model_opens_with_how_much_is_measured(visit):

@@ -15,9 +15,10 @@ from polars.testing import assert_frame_equal
 import mensura
 from mensura.charts import Mark, draw_share_card
 from mensura.charts.plot import draw_nothing
-from mensura.site.page_writer import MOST_CARDS, PageWriter
+from mensura.site.page_writer import PageWriter
 from mensura.site.pages import Page, model_pages
 from mensura.site.pages.data import missing
+from mensura.site.pages.page import Shared
 from mensura.site.pictures import Figure
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
@@ -51,23 +52,24 @@ def test_a_page_is_forgotten_once_it_is_written(study, tmp_path, cards):
     assert [page() for page in written] == [None] * 3
 
 
-def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_path, cards):
+def test_only_named_pages_have_a_picture_of_their_own_for_shared_links(tmp_path, cards):
     writer = PageWriter(tmp_path, SHARED)
-    for number in range(MOST_CARDS + 40):
-        writer.add(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
-    assert len(cards) == MOST_CARDS
-    assert writer.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
+    for number in range(4):
+        page = Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0)
+        writer.add(page, card=number < 2)
+    assert len(cards) == 1, "a page that is not listed has none"
+    assert writer.listed == ["models/m0.html", "models/m2.html"]
 
 
-def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_path, cards):
+def test_the_picture_of_a_shared_link_has_the_leaders_and_where_given_the_chances_of_the_first(tmp_path, cards):
     leaders = (Mark("B", "Anthropic", 139.0), Mark("A", "OpenAI", 130.0))
     writer = PageWriter(tmp_path, SHARED, leaders=leaders)
-    own = (Mark("M", "Google", 120.0),)
-    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
-    writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
-    people, model = cards
+    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=Shared("Six of eight.")), card=True)
+    lead = Shared("B may lead.", (0.3, 0.6), "2 of 3 tests")
+    writer.add(Page("iq.html", "IQ", "ranking", "404.html", shared=lead), card=True)
+    people, first = cards
     assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026, CC BY 4.0")
-    assert model == draw_share_card("M", "M is high.", own, "10 October 2026, CC BY 4.0")
+    assert first == draw_share_card("2 of 3 tests", "B may lead.", leaders, "10 October 2026, CC BY 4.0", (0.3, 0.6))
 
 
 @pytest.mark.slow
@@ -169,10 +171,10 @@ def test_pages_are_counted_but_for_those_of_single_pictures_and_share_one_style_
     counted = []
     links = {"navigation": (), "more": (), "providers": [], "banner": "", "published": False, "version": "1"}
     shared = {**SHARED, **links, "today": "", "early": "", "sheet": "", "evidence": EVIDENCE}
-    writer = PageWriter(tmp_path, shared, lambda: counted.append(1), cards=1)
+    writer = PageWriter(tmp_path, shared, lambda: counted.append(1))
     for file, listed in (("a.html", True), ("charts/b.html", True), ("c.html", False)):
         page = Page(file, "T", "s", "404.html", listed=listed)
-        writer.add(page)
+        writer.add(page, card=file == "a.html")
         writer.write(page)
     assert (len(counted), len(cards)) == (2, 1)
     other = (["m.html"], ".rule{}\n", {"<svg/>": "static/other.svg"})

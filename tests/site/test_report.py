@@ -318,7 +318,7 @@ def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     for place, name in enumerate(("first", "again")):
         if place:
             monkeypatch.setattr("mensura.site.page_writer.to_png", None)  # it cannot draw
-        PageWriter(tmp_path / name, shared).add(Page("people.html", "People", "who was passed", "404.html"))
+        PageWriter(tmp_path / name, shared).add(Page("people.html", "People", "who was passed", "404.html"), card=True)
     first, again = ((tmp_path / name / "share" / "people.png").read_bytes() for name in ("first", "again"))
     assert first == again
     assert first.startswith(b"\x89PNG")

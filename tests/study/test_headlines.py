@@ -25,7 +25,7 @@ from mensura.study.headlines import (
     unit_sentences,
     year_sentence,
 )
-from mensura.study.units import show, show_range
+from mensura.study.units import show
 
 
 def test_a_lead_is_said_with_its_basis(study):
@@ -77,13 +77,18 @@ def test_scores_expected_lie_between_chance_and_ceiling():
 
 def test_a_year_is_worth_the_rise_of_the_best_score_expected_on_the_best_known_test():
     pace = SimpleNamespace(slope=0.5, low=0.4, high=0.6, since=date(2024, 9, 1), unit="the distance from a to b")
-    fit = fit_of(capabilities=pl.DataFrame({"capability": [0.2, 1.5]}))
+    fit = fit_of(
+        capabilities=pl.DataFrame(
+            {"subject": ["b", "a"], "capability": [0.2, 1.5], "low": [0.1, 1.3], "high": [0.3, 1.8]}
+        )
+    )
     names = {"hle": "Humanity's Last Exam", "gpqa_diamond": "GPQA"}
     study = SimpleNamespace(pace=pace, fit=fit, benchmark_names=names, models=pl.DataFrame({"capability": [1.5]}))
-    before, after, low, high = expected_scores(study, "hle", [1.0, 1.5, 0.9, 1.1])
+    scores = expected_scores(study, "hle", [1.0, 0.9, 1.1, 1.5, 1.3, 1.8])
+    before, low, high, after, least, most = (f"{score:.0f}%" for score in scores)
     sentence = year_sentence(study)
     assert "since 2024, a year lifts the best score expected on Humanity's Last Exam from about" in sentence
-    assert f"{show(before, 'percent')} ({show_range(low, high, 'percent')}) to {show(after, 'percent')}." in sentence
+    assert f"{before} ({low} to {high}) to {after} ({least} to {most})." in sentence, "every number with its interval"
     rises = [show(one, "percent") for one in expected_scores(study, "gpqa_diamond", [0.5, 1.5])]
     assert unit_sentences(study)[0] == f"GPQA: from {rises[0]} to {rises[1]}"
     fit.data.benchmarks = ("other", "another")

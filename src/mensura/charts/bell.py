@@ -317,7 +317,7 @@ class FirstBell:
 
     def _legend(self, sheet: Canvas, first: float, models: int) -> None:
         y = first + 6 if self.look.legend else first - 18
-        sheet.words(0, y, f"{models} AI models", weight="600", size=_NAME + 1, name="counted")
+        sheet.words(0, y, f"{models:,} AI models", weight="600", size=_NAME + 1, name="counted")
         if not self.look.legend:
             for x, status in ((116.0, "measured"), (200.0, "estimated")):
                 sheet.sign(x, y, OTHER, status, 4.6)

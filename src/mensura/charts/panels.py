@@ -26,7 +26,7 @@ Key = tuple[Callable[[Canvas, float, float], None], str]
 
 def draw_panels(
     titles: Sequence[tuple[str, str]],
-    x: Axis,
+    x: Axis | Sequence[Axis],
     y: Axis,
     draw_one: Callable[[int, Plot], None],
     description: str,
@@ -38,8 +38,10 @@ def draw_panels(
 ) -> Drawing:
     """Draw one panel per title (a name, and a line below it) on common axes, as many in a row as fit.
 
-    ``least``: width of a panel at least, ``tall``: its height, in pixels. The ``key`` stands above the panels.
+    ``x``: the axis of all panels, or one for each. ``least``: width of a panel at least, ``tall``: its height, in
+    pixels. The ``key`` stands above the panels.
     """
+    across = [x] * len(titles) if isinstance(x, Axis) else x
 
     def draw(width: float) -> Markup:
         left = max(text_width(text, weight="600") for _, text in y.ticks(upright_ticks(tall))) + 10
@@ -56,8 +58,8 @@ def draw_panels(
             sheet.lines(start, level + 8, name, 16, weight="600")
             sheet.words(start, level + 8 + 16 * len(name), detail, fill=paint.soft, size=11)
             box = (start, level + head, start + each, level + head + tall)
-            draw_one(index, Plot(sheet, box, x, y, words=column == 0))
-        sheet.words(width - 6, sheet.height - 8, x.title, fill=paint.soft, anchor="end", size=11)
+            draw_one(index, Plot(sheet, box, across[index], y, words=column == 0))
+        sheet.words(width - 6, sheet.height - 8, across[-1].title, fill=paint.soft, anchor="end", size=11)
         return sheet.svg()
 
     return Drawing(draw, description, (*rows,), screen=WIDE)

@@ -155,7 +155,10 @@ def draw_price(own: Mark, others: Sequence[Mark], tick: Callable[[float], str], 
     y = Axis.around("IQ", [one.y for one in marks], pad=0.12)
 
     def draw(plot: Plot) -> None:
-        plot.sheet.grey_signs((one.provider, plot.x(one.x), plot.y(one.y)) for one in others)
+        everyone = sorted(marks, key=lambda one: (one.x, one.name))  # alike on the pages of all: a file serves them
+        plot.sheet.parts.append(f'<g class="shared" data-size="{plot.sheet.width:.0f} {plot.sheet.height:.0f}">')
+        plot.sheet.grey_signs((one.provider, plot.x(one.x), plot.y(one.y)) for one in everyone)
+        plot.sheet.parts.append("</g>")
         plot.levels([Reference("the average person", 100.0)] * (y.low < 100 < y.high), marks)
         plot.models([own])
 

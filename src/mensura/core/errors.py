@@ -31,8 +31,8 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return "1 model" or "12 models"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    """Return "1 model" or "1,200 models"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def with_article(noun: str) -> str:

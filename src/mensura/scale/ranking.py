@@ -68,13 +68,13 @@ def say_leader(name: str, chances: Sequence[float | None], ranked: int, when: st
     """
     numbers = [chance for chance in chances if chance is not None]
     if not numbers:
-        return f"{name} has the highest estimate of {ranked} models; without draws nobody knows how sure that is."
+        return f"{name} has the highest estimate of {ranked:,} models; without draws nobody knows how sure that is."
     low, high = min(numbers), max(numbers)
     verbs = ("led", "have led") if when else ("leads", "lead")
     sure = "almost certainly " if low > _SURE else "probably " if low > _LIKELY else ""
     verb = f"{sure}{verbs[0]}" if sure else f"may {verbs[1]}"
     article = "an" if low > _CERTAIN or round(100 * low) in _AN else "a"
-    models = f"all {ranked} ranked models" if ranked > 1 else "1 ranked model"
+    models = f"all {ranked:,} ranked models" if ranked > 1 else "1 ranked model"
     chance, by_method = say_chance(low), ""
     if say_chance(high) != chance:
         chance, by_method = f"{chance.removesuffix('%')} to {say_chance(high)}", ", by method"

@@ -1,7 +1,7 @@
 """What readers find and open: entries of the search box, and the cards of marks of people.
 
-A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test,
-``people:TEST/GROUP`` on the human ladder. A card says which people, on which test, how many, measured or judged.
+A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test.
+A card says which people, on which test, how many, measured or judged.
 """
 
 import tomllib
@@ -14,7 +14,6 @@ from mensura.baseline.registry import registry
 from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject, people_on
-from mensura.site.pictures.passed import level_words
 from mensura.site.pictures.stitched import class_subject
 from mensura.site.texts import source_date, source_link
 from mensura.study.headlines import short_name
@@ -26,11 +25,6 @@ Entry = tuple[str, str, str, str, float, str, str]
 _SEARCHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "search.toml").read_text(encoding="utf-8"))
 CardLine = tuple[str, str, str | None]
 """A label, a text, and where it leads: an address, a page of the report, or nowhere."""
-_TEST_SOURCES = {
-    "ENEM": ("item parameters of Brazil's national exam, INEP", "https://www.gov.br/inep/pt-br"),
-    "NAEP": ("released items of the Nation's Report Card, NCES", "https://nces.ed.gov/nationsreportcard/"),
-}
-"""Where the people of the human ladder are known from; neither says how many answered an item."""
 
 
 def people_cards(study: Study) -> dict[str, dict[str, Any]]:
@@ -41,9 +35,6 @@ def people_cards(study: Study) -> dict[str, dict[str, Any]]:
     for benchmark in study.evidence.human_references["benchmark"].unique(maintain_order=True):
         for row in people_on(study, benchmark):
             cards[group_subject(benchmark, row["group"])] = _group_card(study, benchmark, row)
-    rows = study.abilities.places.filter(kind="people").drop_nulls("level")
-    for (test, subject), part in rows.group_by("test", "subject", maintain_order=True):
-        cards[group_subject(str(test), str(subject))] = _ladder_card(part)
     return cards
 
 
@@ -85,20 +76,6 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}
 
 
-def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
-    first = part.row(0, named=True)
-    lines: list[CardLine] = [
-        ("Test", first["test"], None),
-        ("Their score is", first["origin"], None),
-        ("n", "not given", None),
-        ("Items counted", show(float(part["items"].sum()), "iq"), None),
-        ("Source", *_TEST_SOURCES[first["test"]]),
-    ]
-    for row in part.iter_rows(named=True):
-        lines.append((row["dimension"], level_words(row), None))
-    return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}
-
-
 def people_words(benchmark: str, group: str) -> str:
     """Return the other names of a group of people on a test, such as PhD for experts."""
     name = f"{group} {short_name(benchmark, group)}".lower()
@@ -106,15 +83,25 @@ def people_words(benchmark: str, group: str) -> str:
 
 
 def _work_entries() -> list[Entry]:
-    """Return people by their work: the studies that measured them, or the plain sentence that none did."""
-    groups = registry()["group"].fill_null("").str.to_lowercase()
+    """Return people by their work: the studies that measured them, or the plain sentence that none did.
+
+    The state of that sentence is how they are called. People who were tested for such work follow.
+    """
+    results = registry().with_columns(pl.col("group", "part").fill_null(""))
     entries: list[Entry] = []
     for work in _SEARCHED["work"]:
-        studies = int(groups.str.contains(work["stem"], literal=True).sum())
-        sentence = f"{work['name'].capitalize()}: {studies} results in the list of studies"
+        page, words = "people.html#registry", f"{work['name']} {work['words']}"
+        studies = int(results["group"].str.to_lowercase().str.contains(work["stem"], literal=True).sum())
+        sentence, state = f"{work['name'].capitalize()}: {studies} results in the list of studies", ""
         if not studies:
-            sentence = f"No study measured {work['name']} on a test that an AI model took"
-        entries.append((sentence, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0, "", ""))
+            sentence, state = f"No study measured {work['name']} on a test that an AI model took", work["name"]
+        entries.append((sentence, "people", page, words, 12.0, state, ""))
+        tested = results.filter(pl.col("part").str.contains(work.get("exam", "^$"))).unique(
+            "part", keep="first", maintain_order=True
+        )
+        for row in tested.iter_rows(named=True):
+            name = f"{row['group'].capitalize()}, {row['part']}"
+            entries.append((name, "people", page, words, 11.0, "not comparable", show(row["score"], row["unit"])))
     return entries
 
 
@@ -138,7 +125,10 @@ def search_entries(study: Study) -> list[Entry]:
     leaders = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     for row in study.evidence.benchmarks.iter_rows(named=True):
         named, best = study.dimension_names.get(row["dimension"] or "", ""), leaders.get(row["benchmark"])
-        words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
+        near = (
+            f"{one['name']} {one['words']}" for one in _SEARCHED["work"] if row["benchmark"] in one.get("tests", ())
+        )
+        words = " ".join((row["benchmark"].replace("_", " "), named, "benchmark test", *near))
         leads = (f"best {best['model']}", show(best["score"], best["unit"])) if best else ("", "")
         entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0, *leads))
     for row in study.people.tests.filter(pl.col("reason").is_null()).iter_rows(named=True):

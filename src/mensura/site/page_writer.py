@@ -34,8 +34,6 @@ _SAID_BY_PAGE = re.compile(
 _SPECIAL = re.compile(r'[,"\r\n]')
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 SharedParts: TypeAlias = tuple[list[str], str, dict[str, str]]
-MOST_CARDS = 24
-"""Pages with a picture of their own for shared links. Others have that of the first page, a chart has its page's."""
 
 
 class PageWriter:
@@ -47,15 +45,14 @@ class PageWriter:
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
         leaders: tuple[Mark, ...] = (),
-        cards: int = MOST_CARDS,
         part: str = "",
     ) -> None:
         """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
 
-        ``leaders``: the models in the shared picture of a page that names none itself. ``cards``: how many pages get
-        such a picture of their own. ``part``: what names of shared rules begin with, where several writers write.
+        ``leaders``: the models in the pictures of shared links. ``part``: what names of shared rules begin with, where
+        several writers write.
         """
-        self._leaders, self._cards = leaders, cards
+        self._leaders = leaders
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._shared, self._advance = folder, shared, advance
         self._day = units.say_day(str(shared["evidence_day"]))
@@ -66,18 +63,21 @@ class PageWriter:
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
-    def add(self, page: Page) -> None:
-        """List a page for the sitemap, and draw its picture for shared links."""
+    def add(self, page: Page, *, card: bool = False) -> None:
+        """List a page for the sitemap; ``card``: draw a picture of its own for shared links.
+
+        Other pages have that of the first page, a chart has its page's.
+        """
         if page.listed:
             self.listed.append(page.file)
-        if self._cards > 0 and page.listed:
-            sentence, marks = page.shared
+        if card and page.listed:
+            own = page.shared
+            words = own.note or page.title, own.sentence or page.summary
             address = str(self._shared["address"]).partition("://")[2].strip("/")
             origin = ", ".join(filter(None, (address, self._day, "CC BY 4.0")))
-            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
+            svg = draw_share_card(*words, self._leaders, origin, own.chances)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
             picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))
-            self._cards -= 1
             self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}
 
     def write(self, page: Page) -> None:

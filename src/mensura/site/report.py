@@ -27,7 +27,7 @@ from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages
 from mensura.site.cards import people_cards, search_entries
 from mensura.site.compact import compact_inline
-from mensura.site.page_writer import MOST_CARDS, PageWriter, SharedParts, placed, write
+from mensura.site.page_writer import PageWriter, SharedParts, placed, write
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
@@ -41,8 +41,6 @@ _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", 
 FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1750
 """Models below which no other process writes their pages, how many are worth a process of their own, and how many one
 writes at most: this process, done with all other pages, writes the rest."""
-NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
-"""Pages that every report has once and that have a picture for shared links."""
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -134,7 +132,7 @@ def build_report(
             lean = _lean(study) if shares else study
             own = slice(shares[-1][0].stop if shares else 0, None)
             models = [processes.submit(_write_models, lean, stage, shared, *share) for share in shares]
-            writer = PageWriter(stage, shared, advance, leader_marks(study), NAMED_CARDS if models else MOST_CARDS)
+            writer = PageWriter(stage, shared, advance, leader_marks(study))
             before = editing.read_editions(out) if earlier is None else list(earlier)
             editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
             named = list(pages.named_pages(study, editions))
@@ -144,7 +142,7 @@ def build_report(
             _write_tables(study, stage, address, day)
             _write_api(study, screen, records, stage)
             for page in sorted(named, key=lambda page: page.file != "index.html"):
-                writer.add(page)
+                writer.add(page, card=True)
             single = pages.benchmark_pages(study), pages.maker_pages(study), pages.picture_pages(named)
             for page in chain(pages.model_pages(study, own), *single):
                 writer.add(page)
@@ -165,8 +163,8 @@ def build_report(
     return headline
 
 
-def _shares(study: Study) -> list[tuple[slice, int, str]]:
-    """Return which models' pages each other process writes, with how many cards, and how names of its rules begin.
+def _shares(study: Study) -> list[tuple[slice, str]]:
+    """Return which models' pages each other process writes, and how names of its rules begin.
 
     One processor stays for this process, which writes all other pages meanwhile. None where so few models are quicker
     written here.
@@ -176,8 +174,7 @@ def _shares(study: Study) -> list[tuple[slice, int, str]]:
         return []
     others = min(WORKERS - 1, -(-count // MODELS_AT_ONCE))
     step = min(-(-count // others), MOST_MODELS)
-    cards = MOST_CARDS - NAMED_CARDS
-    return [(slice(at, at + step), 0 if at else cards, "abc"[at // step]) for at in range(0, count, step)][:others]
+    return [(slice(at, at + step), "abc"[at // step]) for at in range(0, count, step)][:others]
 
 
 def _lean(study: Study) -> Study:
@@ -193,11 +190,9 @@ def _lean(study: Study) -> Study:
     return set_computed(lean, iq=set_computed(copy(study.iq), drawn=drawn), fit=fit, people=people)
 
 
-def _write_models(
-    study: Study, stage: Path, shared: Mapping[str, object], rows: slice, cards: int, part: str
-) -> SharedParts:
+def _write_models(study: Study, stage: Path, shared: Mapping[str, object], rows: slice, part: str) -> SharedParts:
     """Write the pages of some models, in another process."""
-    writer = PageWriter(stage, shared, None, leader_marks(study), cards, part)
+    writer = PageWriter(stage, shared, part=part)
     for page in pages.model_pages(study, rows):
         writer.add(page)
         writer.write(page)

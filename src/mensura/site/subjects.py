@@ -98,12 +98,8 @@ def comparison_records(study: Study) -> dict[str, Any]:
     primary = study.evidence.primary_scores
     taken = set(primary["benchmark"])
     every = pl.concat(frame.select("benchmark", "score") for frame in (primary, study.evidence.human_references))
-    ends = {
-        name: (low, high)
-        for name, low, high in every.group_by("benchmark")
-        .agg(pl.col("score").min().alias("low"), pl.col("score").max().alias("high"))
-        .iter_rows()
-    }
+    span = {"low": pl.col("score").min(), "high": pl.col("score").max()}
+    ends = every.group_by("benchmark").agg(**span).rows_by_key("benchmark", unique=True)
     spans = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0)}  # the whole range of a share, what occurs of other units
     benchmarks = {}
     for key, name, unit in study.benchmarks.select("benchmark", "name", "unit").iter_rows():

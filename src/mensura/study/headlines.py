@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, expit
-from mensura.core.frames import read_csv
+from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence.passing import NOT_PASSED, PASSED, UNKNOWN, UNSURE, verdict_of, why_not_comparable
 from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
 from mensura.study.study import Study
-from mensura.study.units import dollars, show, show_range
+from mensura.study.units import dollars, show
 
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
@@ -64,7 +64,7 @@ def capability_leader_sentence(study: Study) -> str:
         return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
     name, chance = study.rows.facts[best["subject"]]["name"], say_chance(best["p_first"])
-    return f"{name} has the highest capability, with a chance of {chance} among {ranked.height} models."
+    return f"{name} has the highest capability, with a chance of {chance} among {ranked.height:,} models."
 
 
 def pace_sentence(study: Study) -> str:
@@ -119,16 +119,16 @@ def expected_shares(study: Study, benchmark: str, capabilities: Floats) -> Float
 
 def year_sentence(study: Study) -> str:
     """Say what a year at the present pace is worth, as expected scores on a test that many know."""
-    pace, best = study.pace, float(study.fit.capabilities["capability"].max())  # type: ignore[arg-type]
+    pace, best = study.pace, sort_highest(study.fit.capabilities, "capability", "subject").row(0, named=True)
     tests = sorted(explained(study), key=lambda one: one != _KNOWN_BEST)
     if not tests:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
-    test, (before, after) = tests[0], expected_scores(study, tests[0], [best - pace.slope, best])
-    name = study.benchmark_names[test]
-    low, high = (expected_scores(study, test, [best - one])[0] for one in (pace.high, pace.low))
+    top, test = best["capability"], tests[0]
+    places = [top - pace.slope, top - pace.high, top - pace.low, top, best["low"], best["high"]]
+    before, low, high, *now = (f"{score:.0f}%" for score in expected_scores(study, test, places))
     return (
-        f"At the pace since {pace.since:%Y}, a year lifts the best score expected on {name} from about "
-        f"{show(before, 'percent')} ({show_range(low, high, 'percent')}) to {show(after, 'percent')}."
+        f"At the pace since {pace.since:%Y}, a year lifts the best score expected on {study.benchmark_names[test]} "
+        f"from about {before} ({low} to {high}) to {now[0]} ({now[1]} to {now[2]})."
     )
 
 

@@ -219,7 +219,7 @@ def test_the_list_of_benchmarks_names_leader_people_and_dimension():
         "–",
     )
     assert "Quiz is the hardest: the best model has 61.2%." in page.summary
-    assert page.shared[0].startswith("2 benchmarks: ")
+    assert page.shared.sentence.startswith("2 benchmarks: ")
     alone = SimpleNamespace(benchmarks=study.benchmarks.tail(1), leaders=study.leaders.clear(), dimension_names={})
     assert "hardest: the best" not in benchmark_list(alone).summary
     people = study.leaders.with_columns(people=None)

@@ -147,7 +147,6 @@ def test_a_maker_is_known_by_its_best_model_and_lists_the_newest_first():
     page = maker(study, "OpenAI")
     assert page.context["sentence"] == "The best of OpenAI is Em: IQ 130 (90%: 125 to 135), rank 2 of 3."
     assert [row["subject"] for row in page.context["rows"]] == ["n", "m", "o"]
-    assert [mark.subject for mark in page.shared[1]] == ["m", "o"]
     assert len(page.context["pictures"]) == 1 and page.context["benchmarks"] == 32
     unranked = SimpleNamespace(models=models.with_columns(rank=None), ranked=models.head(0), iq=study.iq)
     assert maker(unranked, "Else").context["sentence"] == "Else has 1 model here, none of them ranked."

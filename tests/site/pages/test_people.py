@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import polars as pl
 
+from mensura.charts.theme import lab_colour
 from mensura.evidence import slug
 from mensura.site.pages.people import (
     ahead_section,
@@ -36,16 +37,29 @@ def row_of(chance=None, reason=None, status="measured, n = 40, grade B"):
 
 
 def test_groups_whom_the_best_model_is_likelier_below_come_surest_first():
-    section = ahead_section([row_of(0.3), row_of(0.9), row_of(0.1), row_of(None)])
-    assert [row["chance"] for row in section["table"]["rows"]] == [0.1, 0.3]
+    study = SimpleNamespace(models=pl.DataFrame({"name": ["Bee"], "provider": ["OpenAI"]}))
+    facts = {"best": "Bee", "shown_href": "x", "benchmark": "quiz", "group": "tall people", "test": "Quiz"}
+    tested = [row_of(chance) | facts for chance in (0.3, 0.9, 0.1, None)]
+    rows = ahead_section(study, tested)["groups"]
+    assert [row["chance"] for row in rows] == [0.1, 0.3]
+    assert (rows[0]["group"], rows[0]["about"]) == ("Tall people", "Quiz, chance above 10%; best: Bee")
+    assert rows[0]["ink"] == lab_colour("OpenAI") and tested[2]["group"] == "tall people", "the rows stay as they are"
 
 
 def test_tests_that_no_model_took_show_counted_people_with_the_best_grade_and_most_of_them():
-    row = {"page": None, "benchmark": "Quiz", "part": ""}
-    rows = [{**row, "grade": grade, "n": n} for grade, n in (("B", 9), ("A", 5), ("A", 50), ("C", 900), ("B", None))]
-    shown = untaken_section([*rows, {**row, "grade": "A", "n": 999, "page": "benchmarks/quiz.html"}])["table"]["rows"]
+    row = {"page": None, "part": "", "group": "students", "size": "5", "score": 0.5, "low": None, "high": 0.75}
+    row["unit"] = "fraction"
+    rows = [
+        {**row, "benchmark": f"Quiz {at % 10}", "grade": grade, "n": n}
+        for at, (grade, n) in enumerate([("B", 9), ("A", 5), ("A", 50), ("C", 900), ("B", None)])
+    ]
+    others = [{**rows[2], "n": 999, "page": "benchmarks/quiz.html"}, {**rows[2], "n": 998, "unit": "minutes"}]
+    shown = untaken_section([*rows, *others, {**rows[2], "n": 1}])["groups"]
     assert [(one["grade"], one["n"]) for one in shown] == [("A", 50), ("A", 5), ("B", 9), ("B", None)]
-    assert len(untaken_section(rows * 9)["table"]["rows"]) == 8, "the registry has all"
+    assert (shown[0]["group"], shown[0]["about"]) == ("Quiz 2", "students; n = 5")
+    assert shown[0]["spots"] == [50.0, None, 75.0]
+    many = [{**rows[0], "benchmark": str(at)} for at in range(20)]
+    assert len(untaken_section(many)["groups"]) == 8, "the registry has all"
 
 
 def test_only_scores_that_look_comparable_are_listed_with_why_they_are_not():
@@ -82,6 +96,8 @@ def test_each_group_has_its_row_with_the_first_and_the_best_model_above_it():
         benchmark_names={"quiz": "The Quiz"},
     )
     first, second = passing_rows(study)
+    assert (first["spots"], second["spots"]) == ([81.25, 70.0, 90.0, 95.0], [40.0, None, None, None])
+    assert (first["grade"], second["grade"]) == ("B", None)
     assert (first["test"], first["status"]) == ("The Quiz", "measured, n = 1,200, grade B")
     assert (first["shown"], first["first"], first["best"]) == ("at most 81.2% (70% to 90%)", "Ay", "Bee")
     assert (first["best_shown"], first["best_shown_href"]) == ("95%", "models/b.html#on-quiz")

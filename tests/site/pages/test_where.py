@@ -1,11 +1,9 @@
 """Where a model stands, in words: people it passed, prices beside it, what to measure next, whether charts show it."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from mensura.evidence.passing import verdict_of
-from mensura.site.pages.where import charted_sentence, next_said, price_rows, price_said
+from mensura.site.pages.where import next_said, price_rows, price_said
 
 
 @pytest.mark.parametrize(
@@ -40,10 +38,10 @@ def test_a_price_is_said_among_models_of_about_the_same_level():
     near = "within 3 IQ points of it"
     assert said_of(mine=10.0) == f"It lists at {own}; no other ranked model {near} has a price."
     assert said_of(mine=10.0, free=None) == f"It lists at {own}; no other ranked model {near} has a price."
-    assert said_of(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.50."
-    assert said_of(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of the 2 others {near} is cheaper."
+    assert said_of(mine=10.0, dear=12.5) == f"At {own}, none of 1 other {near} list cheaper."
+    assert said_of(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of 2 others {near} list cheaper."
     assert said_of(small=1.0, less=2.0, mine=10.0, dear=12.5) == (
-        f"At {own}, 2 of the 3 others {near} list cheaper; the cheapest is Small at $1."
+        f"At {own}, 2 of 3 others {near} list cheaper; the cheapest is Small at $1."
     )
     assert said_of(mine=None) == "It has no list price."
     assert said_of(mine=10.0, iq=None) == "Without an IQ it has no level to compare prices at."
@@ -62,29 +60,3 @@ def test_what_would_tell_most_next():
     assert said.startswith("HLE would tell most next: knowing its score would take away about 23.7% of what is")
     assert next_said([], {"iq": 120}) == "Nothing: every benchmark of the composite is measured."
     assert next_said([], {"iq": None}).startswith("Too little is known of it")
-
-
-def charted(charted=True, **facts):
-    exceptions = {
-        "shown": {"display": "show", "reason": "history"},
-        "hidden": {"display": "hide"},
-        "old": {"publication": "archive"},
-    }
-    study = SimpleNamespace(
-        policy=SimpleNamespace(exceptions=exceptions, flagship_generations=2, smaller_generations=1)
-    )
-    row = {"subject": "m", "iq": 120, "tier": 0, "generation": 0, "charted": charted} | facts
-    return charted_sentence(study, row)
-
-
-def test_charts_say_by_which_rule_they_show_a_model():
-    yes, no = "Charts show it by default", "Charts leave it out by default"
-    assert charted() == f"{yes}: its generation is the current one of its line, and charts show the newest 2."
-    assert charted(tier=None) == charted()
-    assert charted(charted=False, tier=-1, generation=1) == (
-        f"{no}: its generation is 1 behind the current one of its line, and charts show the newest 1."
-    )
-    assert charted(subject="shown") == f"{yes}: the policy says show for it: history."
-    assert charted(charted=False, subject="hidden") == f"{no}: the policy says hide for it."
-    assert charted(charted=False, subject="old") == f"{no}: its publication status is archive."
-    assert charted(charted=False, iq=None) == f"{no}: it has no IQ."

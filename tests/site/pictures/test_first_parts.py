@@ -35,7 +35,8 @@ def test_the_pace_without_a_known_test_is_said_as_a_gain_with_its_interval():
         pace=SimpleNamespace(slope=0.1, low=-0.05, high=0.3, unit="the distance from a to b", since=date(2023, 11, 1)),
         watch=None,
         fit=SimpleNamespace(
-            capabilities=pl.DataFrame({"capability": [1.0]}), data=SimpleNamespace(benchmarks=("own_test",))
+            capabilities=pl.DataFrame({"subject": "a", "capability": [1.0]}),
+            data=SimpleNamespace(benchmarks=("own_test",)),
         ),
         evidence=SimpleNamespace(models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})),
     )

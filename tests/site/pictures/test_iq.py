@@ -9,13 +9,16 @@ import pytest
 
 from mensura.site.pages.models import rivals
 from mensura.site.pictures.iq import (
+    apart_said,
     best_value,
     farthest_said,
     frontier,
+    gained_said,
     leading_said,
     leanest,
     quickest_said,
     risen_said,
+    steps_said,
     together_said,
 )
 from mensura.study.headlines import cheapest_rows
@@ -213,3 +216,27 @@ def test_a_model_is_well_measured_where_four_dimensions_are_its_own():
     assert found["own_dimensions"].to_list() == [4, 5, 3, 0]
     assert found["well_measured"].to_list() == [True, True, False, False]
     assert found["own_iq"].to_list() == [pytest.approx(103.5), pytest.approx(104.5), pytest.approx(102.5), None]
+
+
+def test_what_to_see_over_time_is_the_rise_of_the_last_year_and_who_is_near():
+    days = [date(2025, 1, 1), date(2025, 6, 1), date(2026, 1, 2), date(2026, 6, 1)]
+    points = pl.DataFrame({"released": days, "value": [100.0, 110.0, 128.0, 131.0], "provider": ["A", "B", "A", "C"]})
+    assert gained_said(points) == (
+        "In the last year the record rose by 21 points. Within 5 points of the record: 2 makers."
+    )
+    assert gained_said(points.tail(1)) == "Within 5 points of the record: 1 maker."
+    assert gained_said(points.clear()) == "No model on the timeline."
+
+
+def test_what_to_see_of_eq_is_whose_places_differ_most():
+    points = pl.DataFrame({"name": ["A", "B", "C", "D"], "x": [4.0, 3.0, 2.0, None], "y": [1.0, 3.0, 2.0, 9.0]})
+    assert apart_said(points) == "A differs most: place 1 by EQ, 3 by IQ, of 3."
+    assert apart_said(points.tail(1)) == "No model has both."
+
+
+def test_what_to_see_of_a_trade_off_are_the_ends_of_its_steps():
+    points = pl.DataFrame({"name": ["A", "B", "C"], "x": [1.0, 2.0, 3.0], "y": [90.0, 80.0, 120.0]})
+    assert steps_said(points, lambda x: f"${x:.0f}") == (
+        "No other model beats 2 of these 3 on both: from A ($1, IQ 90) to C ($3, IQ 120)."
+    )
+    assert steps_said(points.clear(), str) == "No model has both."

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from mensura.site.pages.people import anchor_rows, base_rows
+from mensura.site.pages.people import base_rows
 from mensura.site.pictures.passed import (
-    _percent,
     human_ladder,
     ladder_finding,
     ladder_rows,
     passed_figure,
     passed_words,
+    percent_of,
 )
 from mensura.study.headlines import Passed
 
@@ -44,22 +44,13 @@ def test_a_mark_says_who_where_and_how_it_is_known():
     rows = ladder_rows(PLACES.drop_nulls("level")).rows(named=True)
     people, model, implied = rows[0], rows[2], rows[5]
     assert people["words"] == "pupils on NAEP, Knowledge: level 2.0, 90% 1.5 to 2.5; measured, share"
-    assert (people["provider"], people["status"], people["href"]) == (None, "measured", "#anchors")
-    assert people["card"] == "people:NAEP/pupils"
+    assert (people["provider"], people["status"], people["href"]) == (None, "measured", "#ladders")
+    assert people["card"] is None, "it leads to the words about the ladder"
     assert (model["provider"], model["href"], model["card"]) == ("Alibaba", None, None)
     assert (implied["status"], implied["words"]) == (
         "implied",
         "candidates on ENEM, Knowledge: level 2.0; implied by parameters",
     )
-
-
-def test_anchors_are_people_first_with_their_highest_level():
-    found = anchor_rows(STUDY)
-    assert [(row["kind"], row["subject"]) for row in found] == [
-        *(("people", "candidates"), ("people", "pupils"), ("AI", "o1"), ("AI", "Qwen"), ("AI", "Llama"))
-    ]
-    pupils = found[1]
-    assert (pupils["items"], pupils["placed"], pupils["highest"]) == ("53", 2, "3.0 in Attention")
 
 
 def test_the_ladder_claims_levels_and_no_rarity():
@@ -135,6 +126,11 @@ OF_THREE = "Of the three groups of people that AI has passed, two were passed be
 def test_who_was_passed_is_drawn_by_verdict_and_said_by_the_last_year():
     figure = passed_figure(passing_study(), GROUPS)
     assert figure.finding == f"{OF_THREE} January 2026 and March 2026"
+    spans = [(one.first[1] - one.level[1]).days for one in GROUPS if one.first and one.level]
+    reached = sum(one.level is not None for one in GROUPS)
+    assert max(spans) < 45, "a month"
+    said = f"Models reached {reached} groups; within 1 month a model was surely above {len(spans)} of them."
+    assert figure.see == said
     wide = figure.drawing.wide
     for words in ("Passed: 3 and 1 panel", "Cannot be told yet: 1", "Not passed: 1", ">40%<", "people are ahead"):
         assert words in wide, words
@@ -179,4 +175,4 @@ def test_a_unit_without_a_hundred_percent_has_no_dumbbell():
     [(50.0, "percent", 50.0), (0.5, "fraction", 50.0), (None, "percent", None), (1300.0, "elo", None)],
 )
 def test_scores_are_drawn_in_percent_where_they_are_shares(score, unit, percent):
-    assert _percent(score, unit) == percent
+    assert percent_of(score, unit) == percent

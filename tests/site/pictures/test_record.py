@@ -53,3 +53,15 @@ def test_a_record_without_a_settled_group_says_so():
     figure = record_reconstructed(None)
     assert figure.finding == "No claim of this record is settled yet"
     assert "nothing to show" in str(figure.drawing.description if hasattr(figure, "drawing") else vars(figure))
+
+
+def test_what_to_see_names_the_chances_that_were_off_by_more_than_luck(monkeypatch):
+    assert record_known(None).see == (
+        "The dotted line crosses every interval: luck alone could explain how far the chances were off."
+    )
+    off = GROUPS.with_columns(said=pl.lit(0.16), came_true=pl.lit(0.32), low=pl.lit(0.22), high=pl.lit(0.44))
+    graded = SimpleNamespace(calibration=off, claims=CLAIMS, summary=SUMMARY)
+    monkeypatch.setattr(record, "shipped_record", lambda: graded)
+    assert record_known(None).see.startswith(
+        "Off by more than luck: of claims given 16%, 32% (22% to 44%) came true. There we were not sure enough."
+    )

@@ -19,7 +19,6 @@ from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES, picture_words
 from mensura.study.headlines import expected_scores
 from mensura.study.slow_parts import ability_rows
-from mensura.study.units import show
 
 pytestmark = pytest.mark.slow
 
@@ -140,7 +139,7 @@ def test_the_pace_in_the_finding_is_that_of_the_study(study, figure):
     one = figure("capability-time")
     best = float(study.models["capability"].max())
     for score in expected_scores(study, "hle", [best - study.pace.slope, best]):
-        assert show(score, "percent") in one.finding
+        assert f"{score:.0f}%" in one.finding
     assert f"{study.pace.low:.2f} to {study.pace.high:.2f}" in one.caption
     levels = re.findall(r'data-subject="people:[^>]*aria-label="([^"]*)"', one.drawing.wide)
     assert levels and all("measured" in label and " on " in label for label in levels)

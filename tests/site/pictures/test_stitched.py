@@ -146,12 +146,13 @@ def test_sensors_and_profiles_come_with_their_tables():
 def test_too_few_releases_are_no_watch_and_an_alarm_has_its_month():
     assert stitched.acceleration(scale_study()).finding == "Too few models were released to watch for an acceleration"
     looks = pl.DataFrame(
-        {"date": ["2026-05-01", "2026-06-01"], "statistic": [0.5, 2.5], "boundary": [2.0, 2.0], "x": 1}
+        {"date": [date(2026, 5, 1), date(2026, 6, 1)], "statistic": [0.5, 2.5], "boundary": [2.0, 2.0], "x": 1}
     )
     for alarm, said in ((date(2026, 6, 1), "The alarm sounded in June 2026"), (None, "No acceleration that chance")):
         watch = SimpleNamespace(alarm=alarm, looks=looks, plan=SimpleNamespace(rate=0.05), p_value=0.02)
         figure = stitched.acceleration(SimpleNamespace(watch=watch))
         assert figure.finding.startswith(said) and len(figure.points) == 2
+        assert figure.see == "The last look, of June 2026, is at 2.50; an alarm needs 2.00."
         assert "5%" in figure.caption and "p = 0.02" in figure.caption
 
 
@@ -168,3 +169,11 @@ def test_the_published_fit_has_its_own_numbers():
     horizons = stitched.published_horizons(None)
     assert re.search(r"Horizons double with every 0\.\d\d of capability \(R² 0\.\d\d, \d+ models\)", horizons.finding)
     assert f"{len(horizons.points)} models" in horizons.finding
+
+
+def test_what_to_see_of_sensors_counts_those_that_end_below_the_best_model():
+    sensors = pl.DataFrame({"name": ["A", "B", "C"], "low": [0.0, 0.5, 3.0], "high": [1.0, 2.5, 4.0]})
+    study = SimpleNamespace(capabilities=pl.DataFrame({"capability": [2.0, 1.0]}), sensors=sensors)
+    assert stitched.ended_said(study) == (
+        "1 of 3 bars end below the best model: these tests tell no leaders apart; C reaches highest."
+    )

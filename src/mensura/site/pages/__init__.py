@@ -44,21 +44,8 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
 
     Those with most charts come first, because their drawing takes longest.
     """
-    for make in (
-        stitched,
-        iq,
-        human,
-        cost,
-        horizon,
-        overview,
-        model_list,
-        benchmark_list,
-        people,
-        record,
-        pick,
-        compare,
-        data,
-    ):
+    most = stitched, iq, human, cost, horizon, overview, model_list, benchmark_list, people, record, pick, compare, data
+    for make in most:
         yield make(study)
     yield changes(study, list(editions))
     yield method(study)

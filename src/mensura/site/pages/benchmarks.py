@@ -12,7 +12,7 @@ from mensura.charts.values import counted
 from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import RATE_UNITS, slug
 from mensura.evidence.passing import comparable_people
-from mensura.site.pages.page import WORDS, Page, page_of
+from mensura.site.pages.page import WORDS, Page, Shared, page_of
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.texts import source_date, source_link
@@ -78,7 +78,7 @@ def benchmark_list(study: Study) -> Page:
         rows.append(row)
     taken = (one for one in rows if one["leader"])
     hardest = next((f"{one['name']} is the hardest: the best model has {one['leader_score']}. " for one in taken), "")
-    shared = (f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.", ())
+    shared = Shared(f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.")
     return page_of("benchmarks/index.html", {"rows": rows}, shared=shared, hardest=hardest, count=len(rows))
 
 
@@ -115,7 +115,7 @@ def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]
         "disagreements": disagreements(study, name, unit),
         "unit": unit_name(unit),
     }
-    return page_of("benchmarks/", context, of=slug(name), shared=(leads, ()), name=row["name"])
+    return page_of("benchmarks/", context, of=slug(name), name=row["name"])
 
 
 def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:

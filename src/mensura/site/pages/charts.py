@@ -12,7 +12,7 @@ from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.models import model_sentence
-from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
+from mensura.site.pages.page import HEADS, Page, Shared, figures_of, page_of, section_of, shared_lead
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.horizon import best_rows, table_rows, task_rows
 from mensura.site.pictures.iq import dimension_bell
@@ -38,8 +38,8 @@ LEADERS = 18
 """Models in the ranking of the IQ page; the list of models has all."""
 _PUBLISHED = ("published-break", "published-difficulty", "published-horizons")
 """Pictures of the published stitched fit, which have no page of their own."""
-_KEYS = ("subject", "group", "dimension", "benchmark")
-"""Columns that may hold keys."""
+_KEYS = ("subject", "dimension")
+"""Columns of keys, which say no more than the names beside them."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 _POOLS = _VALIDATION.with_name("pool_names.csv")
 
@@ -50,13 +50,13 @@ def iq(study: Study) -> Page:
     ranked, ticks = ranking_rows(study)
     best = study.rows.ranked_rows[0] if ranked else None
     context = {
-        "kicker": f"IQ of {study.ranked.height} ranked models",
+        "kicker": f"IQ of {study.ranked.height:,} ranked models",
         "headline": say_lead(study)[0],
         "deck": model_sentence(study, best, short=True) if best else "",
         "among": among_people(study, best) if best else None,
         "leader": leader_sentence(study),
         "ranked": ranked,
-        "ranked_count": study.ranked.height,
+        "ranked_count": f"{study.ranked.height:,}",
         "ticks": ticks,
         "too_new": study.too_new.to_dicts(),
         "benchmarks": len(study.iq.matrix.benchmarks),
@@ -64,7 +64,7 @@ def iq(study: Study) -> Page:
         "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
         "sections": [section_of("dimensions", pictures=bells)],
     }
-    return page_of("iq.html", context, shared=(leader_sentence(study), leader_marks(study)))
+    return page_of("iq.html", context, shared=shared_lead(study))
 
 
 def ranking_rows(study: Study) -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
@@ -94,7 +94,7 @@ def stitched(study: Study) -> Page:
         "next_year": next_year_words(study),
         "sections": [section_of("published-fit", pictures=[draw(study, name) for name in _PUBLISHED])],
     }
-    return page_of("stitched.html", context, shared=(leader_sentence(study), leader_marks(study)))
+    return page_of("stitched.html", context, shared=Shared(say_lead(study)[0]))
 
 
 def cost(study: Study) -> Page:
@@ -107,7 +107,7 @@ def cost(study: Study) -> Page:
     headline = f"{pictures[0].finding}."
     context = {"kicker": "What does it cost?", "headline": headline, "pictures": pictures, "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
-    return page_of("cost.html", context, shared=(headline, ()), cheapest=cheapest)
+    return page_of("cost.html", context, shared=Shared(headline), cheapest=cheapest)
 
 
 def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:
@@ -131,7 +131,7 @@ def horizon(study: Study) -> Page:
         "pictures": figures_of(study, "horizon", "horizon-trend", "horizon-judged"),
         "sections": [section_of("horizons", table_rows(study))],
     }
-    return page_of("horizon.html", context, shared=(horizon_sentence(), ()))
+    return page_of("horizon.html", context, shared=Shared(horizon_sentence()))
 
 
 def human(study: Study) -> Page:
@@ -152,11 +152,8 @@ def chart_page(figure: Figure) -> Page:
     """Return the page of one picture: its permalink, what an embedding shows, and its table."""
     shown = dict(sorted(figure.shown_columns, key=lambda column: column[0] != "name"))  # names lead their rows
     columns = {key: [row.get(key) for row in figure.points] for key in shown}
-    shown = {
-        key: head
-        for key, head in shown.items()
-        if any(cell is not None for cell in columns[key]) and not _repeats_name(key, columns)
-    }
+    keys = _KEYS if "name" in shown else ()
+    shown = {key: head for key, head in shown.items() if key not in keys and any(x is not None for x in columns[key])}
     # measurements: numbers or nothing, not all of them whole
     numeric = {key for key, cells in columns.items() if float in {*map(type, cells)} <= {int, float, type(None)}}
     texts = {key: show_column(cells) if key in numeric else cells for key, cells in columns.items()}
@@ -164,18 +161,10 @@ def chart_page(figure: Figure) -> Page:
         (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
     ]
     heads = [(key, HEADS.get(head, head), key in numeric) for key, head in shown.items()]
-    finding, shared = figure.finding or figure.title, (figure.finding or figure.title, ())
-    words = {"title": figure.title, "finding": finding, "caption": figure.caption}
+    finding = figure.finding or figure.title
+    words: dict[str, Any] = {"title": figure.title, "finding": finding, "caption": figure.caption}
     context = {"figure": figure, "columns": heads, "rows": rows}
-    return page_of("charts/", context, of=figure.name, shared=shared, listed=False, **words)
-
-
-def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:
-    """Return whether a column holds the keys of what the column of names calls by its name, one key to a name."""
-    if "name" not in columns or key not in _KEYS:
-        return False
-    pairs = set(zip(columns[key], columns["name"], strict=True))
-    return len(pairs) == len(set(columns[key])) == len(set(columns["name"]))
+    return page_of("charts/", context, of=figure.name, listed=False, **words)
 
 
 def _page_of(row: dict[str, Any]) -> str | None:

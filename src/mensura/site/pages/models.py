@@ -1,22 +1,23 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE, Explanation
-from mensura.site.pages.page import Page, leader_marks, page_of
+from mensura.site.pages.page import Page, Shared, page_of
 from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
 from mensura.site.pictures.horizon import task_length
-from mensura.site.pictures.registry import iq_mark
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
+from mensura.site.templating import Templates
 from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.horizons import say_lengths
@@ -36,7 +37,7 @@ def model_list(study: Study) -> Page:
     context["all_providers"] = sorted(study.models["provider"].unique(), key=str.lower)
     context["counts"] = counts_said(study)
     words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
-    return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
+    return page_of("models/index.html", context, shared=Shared(ranked_sentence(study)), **words)
 
 
 def counts_said(study: Study) -> str:
@@ -44,9 +45,9 @@ def counts_said(study: Study) -> str:
     models = study.models
     ranked, placed, costed = (models[column].count() for column in ("iq", "capability", "effective_cost"))
     return (
-        f"Of {models.height} models, {ranked} have an IQ, {placed} a capability and {costed} an effective cost. "
-        f"{models['rank'].count()} are ranked by IQ, {study.capability_ranks['rank'].count()} by capability. "
-        f"Charts show the {models['charted'].sum()} current ones by default."
+        f"Of {models.height:,} models, {ranked:,} have an IQ, {placed:,} a capability and {costed:,} an effective "
+        f"cost. {models['rank'].count():,} are ranked by IQ, {study.capability_ranks['rank'].count():,} by capability. "
+        f"Charts show the {models['charted'].sum():,} current ones by default."
     )
 
 
@@ -86,7 +87,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "where": where_context(study, row),
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
-        "ranked": study.ranked.height,
+        "ranked": f"{study.ranked.height:,}",
         "lead": sorted(study.lead.chances.values()) if study.lead and study.lead.subject == subject else None,
         "among": among_people(study, row) if scored else None,
         "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
@@ -96,8 +97,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "scores": study.rows.score_rows.get(subject, []),
     }
     context |= {"cost_note": EFFECTIVE_COST_NOTE, "priced_by": priced_by, "priced_at": source_link(priced_by)}
-    shared = (model_sentence(study, row, short=True), (iq_mark(row),) if scored else ())
-    return page_of("models/", context, of=slug(subject), shared=shared, name=row["name"], provider=row["provider"])
+    return page_of("models/", context, of=slug(subject), name=row["name"], provider=row["provider"])
 
 
 def rivals(study: Study, subject: str) -> list[str]:
@@ -127,9 +127,13 @@ def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
         for status, texts in notes.items()
         if status not in _MEASURED and len(texts) > 1 and len(set(texts)) == 1
     }
-    lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
-    tree = "".join(lines) + _html(node, names, alike, opened=" open")
-    return Markup(say_day(tree))
+    facts = {"whole": node, "names": names, "alike": alike, "measured": _MEASURED}
+    return Markup(say_day(_environment().get_template("derivation.html").render(facts)))
+
+
+@cache
+def _environment() -> Templates:
+    return Templates("mensura.site")
 
 
 def _leaves(node: Explanation) -> Iterator[Explanation]:
@@ -137,30 +141,6 @@ def _leaves(node: Explanation) -> Iterator[Explanation]:
         yield from _leaves(part)
     if not node.parts:
         yield node
-
-
-def _html(
-    node: Explanation, names: Mapping[str, str], alike: Collection[str], *, opened: str = "", listed: bool = False
-) -> str:
-    """Return the node as HTML, every text in it escaped; plain strings, since a report has some 40 nodes a model."""
-    head = _heading(node, names, node.status not in alike or bool(node.parts))
-    if not node.parts:
-        return f"<li>{head}</li>" if listed else f'<p class="leaf">{head}</p>'
-    plain = not any(part.parts for part in node.parts)
-    inner = "".join(_html(part, names, alike, listed=plain) for part in node.parts)
-    return f"<details{opened}><summary>{head}</summary>{f'<ul>{inner}</ul>' if plain else inner}</details>"
-
-
-def _heading(node: Explanation, names: Mapping[str, str], noted: bool) -> str:
-    value = "no value" if node.iq is None else f"{node.iq:.1f}"
-    interval = ""
-    if node.low is not None and node.high is not None:
-        interval = f" <i>{node.low:.0f} to {node.high:.0f}</i>"
-    estimated = "" if node.status in _MEASURED else ' class="estimated"'
-    return (
-        f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
-        f" <em{estimated}>{escape(node.status)}</em>{f' <small>{escape(node.note)}</small>' if noted else ''}"
-    )
 
 
 def maker_pages(study: Study) -> Iterator[Page]:
@@ -178,11 +158,11 @@ def maker(study: Study, provider: str) -> Page:
         best = ranked[0]
         sentence = (
             f"The best of {provider} is {best['name']}: IQ {show(best['iq'], 'iq')} "
-            f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
+            f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']:,} of "
+            f"{study.ranked.height:,}."
         )
     picture = maker_figure(study, provider)
     newest = rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts()
     context: dict[str, Any] = {"sentence": sentence, "pictures": [picture] if picture else [], "rows": newest}
     context["benchmarks"] = len(study.iq.matrix.benchmarks)
-    shared = (sentence, tuple(map(iq_mark, ranked[:3])))
-    return page_of("makers/", context, of=slug(provider), shared=shared, name=provider, models=count)
+    return page_of("makers/", context, of=slug(provider), name=provider, models=count)

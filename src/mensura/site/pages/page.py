@@ -4,11 +4,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mensura.charts import Mark
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.registry import iq_mark
+from mensura.study.headlines import say_lead
 from mensura.study.study import Study
 
 _WORDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -22,16 +23,23 @@ WORDS: dict[str, dict[str, str]] = _WORDS["words"]
 _MARKS = 3
 """Leading models in the picture of a shared link."""
 
-SharedMarks = tuple[Mark, ...]
-"""The models in the picture of a shared link, highest IQ first."""
+
+class Shared(NamedTuple):
+    """The picture of a shared link: a sentence, and the leader's chances with a note in place of the page's title."""
+
+    sentence: str = ""
+    chances: tuple[float, float] | None = None
+    note: str = ""
+
+
+_PLAIN = Shared()
 
 
 @dataclass(frozen=True)
 class Page:
     """One page: where it goes, how it is drawn, what it shows, and the picture that stands for it when shared.
 
-    ``shared``: a whole sentence and the models of that picture; ``listed`` is false for pages that
-    search engines and the sitemap leave out.
+    ``listed`` is false for pages that search engines and the sitemap leave out.
     """
 
     file: str
@@ -40,7 +48,7 @@ class Page:
     template: str
     context: dict[str, Any] = field(default_factory=dict)
     scripts: tuple[str, ...] = ()
-    shared: tuple[str, SharedMarks] = ("", ())
+    shared: Shared = _PLAIN
     listed: bool = True
 
     @property
@@ -61,7 +69,7 @@ def page_of(
     context: dict[str, Any] | None = None,
     *,
     of: str = "",
-    shared: tuple[str, SharedMarks] = ("", ()),
+    shared: Shared = _PLAIN,
     listed: bool = True,
     **facts: object,
 ) -> Page:
@@ -95,6 +103,15 @@ def figures_of(study: Study, *names: str) -> list[Figure]:
     return [replace(draw(study, name), paged=True) for name in names]
 
 
-def leader_marks(study: Study) -> SharedMarks:
+def leader_marks(study: Study) -> tuple[Mark, ...]:
     """Return the leading models for the picture of a shared link."""
     return tuple(map(iq_mark, study.rows.ranked_rows[:_MARKS]))
+
+
+def shared_lead(study: Study) -> Shared:
+    """Return the picture of a shared link that says who leads and how surely."""
+    if study.lead is None:
+        return Shared(say_lead(study)[0])
+    measured, chances = study.rows.ranked_rows[0]["measured"], study.lead.chances.values()
+    note = f"{measured} of the leader’s {len(study.iq.matrix.benchmarks)} tests are measured"
+    return Shared(say_lead(study)[0], (min(chances), max(chances)), note)

@@ -1,23 +1,25 @@
 """People: who was passed and when, every published human result, and last the ladders of judged people."""
 
+from collections import Counter
 from functools import cache
+from operator import itemgetter
 from typing import Any
-
-import polars as pl
 
 from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
-from mensura.evidence import slug
-from mensura.evidence.passing import GRADES, SURELY, count_grades, with_grades
-from mensura.site.pages.page import Page, figures_of, page_of, section_of
-from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words
+from mensura.charts.theme import lab_colour, lab_of, shape_of
+from mensura.evidence import RATE_UNITS, slug
+from mensura.evidence.passing import GRADES, SURELY, with_grades
+from mensura.site.pages.page import Page, Shared, figures_of, page_of, section_of
+from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words, percent_of
 from mensura.site.texts import source_link
-from mensura.study.headlines import LEVEL, passed_people
+from mensura.study.headlines import LEVEL, passed_people, short_name
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import chance, show, show_range
 
 _COUNTED = ("A", "B")
 """Grades of results whose people were counted."""
+_ENDS = ("score", "low", "high")
 _ALONE = 8
 """Results of people on tests that no model took, the best of which are named; the registry has all."""
 
@@ -39,18 +41,18 @@ def people(study: Study) -> Page:
         "pictures": [*passed, *judged, ladder, *calibrations],
         "passed": passed,
         "judged": judged,
-        "not_passed": [ahead_section(tested), untaken_section(registered), incomparable_section(tested)],
+        "ahead": [ahead_section(study, tested), untaken_section(registered)],
+        "incomparable": incomparable_section(tested),
         "ladder": ladder,
         "doubt": study.abilities.doubt,
         "bases": base_rows(),
         "calibrations": calibrations,
         "registry": registered,
         "grades": list(GRADES.items()),
-        "graded": count_grades(with_grades(registry())),
-        "anchors": anchor_rows(study),
+        "by_letter": Counter(row["grade"] for row in registered),
         "sections": [section_of("passing-table", tested, facts={"surely": SURELY}), people_section(study)],
     }
-    return page_of("people.html", context, shared=(sentence, ()))
+    return page_of("people.html", context, shared=Shared(sentence))
 
 
 def registry_rows(study: Study) -> list[dict[str, Any]]:
@@ -86,46 +88,37 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
-def anchor_rows(study: Study) -> list[dict[str, object]]:
-    """Return who stands on the ladder: test, how the score came about, items, dimensions in which they are placed."""
-    table = (
-        study.abilities.places.group_by("subject", "kind", "test", "origin", maintain_order=True)
-        .agg(
-            pl.col("items").sum().alias("items"),
-            pl.col("level").count().alias("placed"),
-            pl.col("level").max().alias("highest"),
-            pl.col("dimension").sort_by("level", nulls_last=False).last(),
-        )
-        .sort("kind", "test", descending=[True, False])
-    )
-    return [
-        {
-            **row,
-            "kind": "people" if row["kind"] == "people" else "AI",
-            "items": show(row["items"], "iq"),
-            "highest": "–" if row["highest"] is None else f"{row['highest']:.1f} in {row['dimension']}",
-        }
-        for row in table.iter_rows(named=True)
-    ]
-
-
 def base_rows() -> list[dict[str, Any]]:
     """Return the published bases beside those of the open items, with their interval in words."""
     table = bases_beside()
     return [{**row, "interval": f"{row['low']:.2f}–{row['high']:.2f}"} for row in table.iter_rows(named=True)]
 
 
-def ahead_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
-    """Groups of people whom the best model is more likely below than above."""
-    ahead = [row for row in tested if row["chance"] is not None and row["chance"] < LEVEL]
-    return section_of("people-ahead", sorted(ahead, key=lambda row: row["chance"]), facts={"groups": len(ahead)})
+def ahead_section(study: Study, tested: list[dict[str, Any]]) -> dict[str, Any]:
+    """Groups of people whom the best model is more likely below than above, surest first."""
+    ahead = [{**row} for row in tested if row["chance"] is not None and row["chance"] < LEVEL]
+    providers = dict(study.models.select("name", "provider").iter_rows())
+    for row in ahead:
+        maker = providers.get(row["best"])
+        row |= {"page": row["shown_href"], "ink": lab_colour(maker), "shape": shape_of(lab_of(maker), 6.0)}
+        row["group"] = short_name(row["benchmark"], row["group"])
+        row["about"] = f"{row['test']}, chance above {chance(row['chance'])}; best: {row['best']}"
+    return section_of("people-ahead", facts={"groups": len(ahead)}, groups=sorted(ahead, key=itemgetter("chance")))
 
 
 def untaken_section(registered: list[dict[str, Any]]) -> dict[str, Any]:
-    """Tests that counted people took and no model here: the best results first."""
-    rows = [row for row in registered if row["page"] is None and row["grade"] in _COUNTED]
-    ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))[:_ALONE]
-    return section_of("people-alone", [{**row, "test": f"{row['benchmark']} {row['part']}".strip()} for row in ordered])
+    """Tests that counted people took and no model here, each with its best result."""
+    rows = [row for row in registered if row["page"] is None and row["grade"] in _COUNTED and row["unit"] in RATE_UNITS]
+    ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))
+    tests: dict[str, dict[str, Any]] = {}
+    for row in ordered:
+        tests.setdefault(row["benchmark"], row)
+    groups = [
+        {**row, "page": "#registry", "spots": [percent_of(row[key], row["unit"]) for key in _ENDS]}
+        | {"group": f"{row['benchmark']} {row['part']}".strip(), "about": f"{row['group']}; n = {row['size']}"}
+        for row in tests.values()
+    ]
+    return section_of("people-alone", groups=groups[:_ALONE])
 
 
 def incomparable_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
@@ -156,6 +149,8 @@ def passing_rows(study: Study) -> list[dict[str, Any]]:
                 "shown": ("at most " if row["bound"] else "") + _said_score(group, unit),
                 "first": titles.get(row["first"], row["first"]),
                 "best": titles.get(row["best"], row["best"]),
+                "grade": grades[row["benchmark"], row["group"]],
+                "spots": [percent_of(value, unit) for value in (*(group[key] for key in _ENDS), best)],
                 "best_shown": show(best, unit) if best is not None else "expected from its level",
                 "shown_href": f"benchmarks/{slug(row['benchmark'])}.html#people",
                 "best_shown_href": None

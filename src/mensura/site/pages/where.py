@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.evidence.passing import SURELY
 from mensura.site.pictures.standing import passed_said, people_rows
@@ -30,7 +31,6 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
         "prices": price_rows(priced),
         "next_said": next_said(telling, row),
         "next": telling[:_NEXT],
-        "charted_said": charted_sentence(study, row),
     }
 
 
@@ -46,15 +46,8 @@ def price_said(near: list[dict[str, Any]], row: dict[str, Any]) -> str:
     if not others:
         return f"It lists at {own}; no other ranked model {level} has a price."
     cheaper = [one for one in others if one["sticker_price"] < row["sticker_price"]]
-    if len(others) == 1:
-        other = f"the one other model {level}, {others[0]['name']}"
-        return f"At {own}; {other}, lists at {dollars(others[0]['sticker_price'])}."
-    if not cheaper:
-        return f"At {own}, none of the {len(others)} others {level} is cheaper."
-    return (
-        f"At {own}, {len(cheaper)} of the {len(others)} others {level} list cheaper; the cheapest is "
-        f"{cheaper[0]['name']} at {dollars(cheaper[0]['sticker_price'])}."
-    )
+    cheapest = f"; the cheapest is {cheaper[0]['name']} at {dollars(cheaper[0]['sticker_price'])}" if cheaper else ""
+    return f"At {own}, {len(cheaper) or 'none'} of {counted(len(others), 'other')} {level} list cheaper{cheapest}."
 
 
 def price_rows(near: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -76,21 +69,3 @@ def next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:
         f"{best['name']} would tell most next: knowing its score would take away about "
         f"{show(best['variance_explained'], 'fraction')} of what is uncertain in the IQ (as a variance)."
     )
-
-
-def charted_sentence(study: Study, row: dict[str, Any]) -> str:
-    """Say whether charts show the model by default, and by which rule of the policy."""
-    policy = study.policy
-    field = policy.exceptions.get(row["subject"], {})
-    if row["iq"] is None:
-        why = "it has no IQ"
-    elif field.get("display") in ("show", "hide"):
-        why = f"the policy says {field['display']} for it" + (f": {field['reason']}" if field.get("reason") else "")
-    elif field.get("publication", "public") != "public":
-        why = f"its publication status is {field['publication']}"
-    else:
-        kept = policy.flagship_generations if (row["tier"] or 0) >= 0 else policy.smaller_generations
-        counted = "the current one" if row["generation"] == 0 else f"{row['generation']} behind the current one"
-        why = f"its generation is {counted} of its line, and charts show the newest {kept}"
-    shown = "Charts show it by default" if row["charted"] else "Charts leave it out by default"
-    return f"{shown}: {why}."

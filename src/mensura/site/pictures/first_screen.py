@@ -64,7 +64,7 @@ class FirstScreen:
     def _draw(self, bell: FirstBell) -> Markup:
         """Draw all ranked models as they stand today."""
         today = self._standing(None)
-        about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
+        about = f"Bell curve of 1,000 people, and {len(self._rows):,} AI models below it by IQ. {today['sentence']}"
         return bell.draw(today["said" if bell.look.labs else "short_said"], about)
 
     def context(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class FirstScreen:
         rest = len(ordered) - len(shown)
         if rest > 0:
             left = max(0.0, 1 - sum(chance for _, chance in ordered[:_CHANCES]))
-            name = "the other one" if rest == 1 else f"all {rest} others"
+            name = "the other one" if rest == 1 else f"all {rest:,} others"
             look = {"sign": Markup(_OTHERS), "ink": paint.line, "full": True}
             shown.append({"name": name, "href": "", **_share(left), **look})
         return shown

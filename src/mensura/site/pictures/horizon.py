@@ -103,8 +103,8 @@ def horizon_trend(study: Study) -> Figure:
     """How fast the length of tasks grows, by kind of work."""
     horizons = task_horizons()
     dated = horizons.rows.drop_nulls(["p50", "released"])
-    days = dated["released"].to_list()
-    x = Axis("release", min(days).toordinal() - 60, max(days).toordinal() + 90, days=True)
+    days = [[day.toordinal() for day in dated.filter(domain=domain)["released"]] for domain in DOMAINS]
+    x = [Axis("release", min(own) - 60, max(own) + 90, days=True) for own in days]
     y = TimeAxis("", 1 / 8, 4000.0, log=True)
     titles = [(name, f"{dated.filter(domain=key).height} systems") for key, name in DOMAINS.items()]
 

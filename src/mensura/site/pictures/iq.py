@@ -1,11 +1,12 @@
 """Pictures of IQ and cost: bell curves, time, trade-offs, prices and efficiency."""
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
 from mensura import charts
-from mensura.charts.values import say
+from mensura.charts.values import counted, say
 from mensura.core.frames import sort_highest
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
@@ -15,6 +16,7 @@ from mensura.study.study import Study
 from mensura.study.units import dollars, show
 
 _NEAR = 10.0  # IQ points within which a cheaper model is worth naming
+_CLOSE = 5.0  # IQ points within which a maker is near the record
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
 _AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
@@ -64,7 +66,7 @@ def iq_time(study: Study) -> Figure:
         lines=frontier_lines(points),
         levels=_AVERAGE,
     )
-    return worded("iq-time", drawing, risen_said(points))
+    return worded("iq-time", drawing, risen_said(points), see=gained_said(points))
 
 
 def _points(rows: pl.DataFrame, value: str, *more: str, **columns: str) -> pl.DataFrame:
@@ -98,6 +100,28 @@ def risen_said(points: pl.DataFrame) -> str:
         f"{basis} has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']}, "
         f"{last['low']:.0f} to {last['high']:.0f})"
     )
+
+
+def gained_said(points: pl.DataFrame) -> str:
+    """Say how far the record rose in a year, and how many makers are near it."""
+    dated = points.drop_nulls("value")
+    if dated.is_empty():
+        return "No model on the timeline."
+    top, year = pl.col("value").max(), pl.col("released") <= pl.col("released").max().dt.offset_by("-1y")
+    near = dated.filter(pl.col("value") >= top - _CLOSE)["provider"].n_unique()
+    makers = f"Within {_CLOSE:.0f} points of the record: {counted(near, 'maker')}."
+    risen = dated.select(top - pl.col("value").filter(year).max()).item()
+    return makers if risen is None else f"In the last year the record rose by {risen:.0f} points. {makers}"
+
+
+def apart_said(points: pl.DataFrame) -> str:
+    """Say whose places by EQ and by IQ differ most."""
+    pairs = points.drop_nulls(["x", "y"])
+    places = pairs.with_columns(pl.col("x", "y").rank("ordinal", descending=True).cast(pl.Int64))
+    if pairs.is_empty():
+        return "No model has both."
+    top = sort_highest(places, (pl.col("x") - pl.col("y")).abs(), "name").row(0, named=True)
+    return f"{top['name']} differs most: place {top['x']} by EQ, {top['y']} by IQ, of {pairs.height}."
 
 
 def together_said(points: pl.DataFrame) -> str:
@@ -142,15 +166,24 @@ def _trade_off(study: Study, x: str) -> pl.DataFrame:
     return linked(labelled(points, "y", study.policy.labels))
 
 
-def _draw_trade_off(points: pl.DataFrame, **settings: Any) -> charts.Drawing:  # noqa: ANN401
+def steps_said(points: pl.DataFrame, say_x: Callable[[float], str]) -> str:
+    """Say how many models no other beats on both, and which stand at the ends of these steps."""
+    steps = frontier(points).join(points, on=["x", "y"], maintain_order="left")
+    if steps.is_empty():
+        return "No model has both."
+    ends = dict.fromkeys(
+        f"{one['name']} ({say_x(one['x'])}, IQ {one['y']:.0f})"
+        for one in (steps.row(0, named=True), steps.row(-1, named=True))
+    )
+    return f"No other model beats {steps.height} of these {points.height} on both: from {' to '.join(ends)}."
+
+
+def _traded(name: str, points: pl.DataFrame, finding: str, say_x: Callable[[float], str], **settings: Any) -> Figure:  # noqa: ANN401
     """Draw IQ against what a model takes, less of which is better, with the models that no other beats on both."""
-    look: dict[str, Any] = {
-        "log_x": True,
-        "frontier": frontier(points),
-        "y_tick": lambda iq: f"{iq:.0f}",
-        "y_word": "IQ ",
-    }
-    return charts.scatter(points, y_title="composite IQ", people=100, **look, **settings)
+    look: dict[str, Any] = {"log_x": True, "frontier": frontier(points), "x_tick": say_x, **settings}
+    look |= {"y_tick": lambda iq: f"{iq:.0f}", "y_word": "IQ "}
+    drawing = charts.scatter(points, y_title="composite IQ", people=100, **look)
+    return worded(name, drawing, finding, models=points.height, see=steps_said(points, say_x))
 
 
 def frontier(points: pl.DataFrame) -> pl.DataFrame:
@@ -164,14 +197,13 @@ def iq_eq(study: Study) -> Figure:
     """IQ against emotional reasoning."""
     points = _trade_off(study, "eq")
     drawing = charts.scatter(points, x_title="emotional reasoning, EQ", y_title="composite IQ", people=100)
-    return worded("iq-eq", drawing, together_said(points))
+    return worded("iq-eq", drawing, together_said(points), see=apart_said(points))
 
 
 @picture("iq-cost")
 def iq_cost(study: Study) -> Figure:
     """IQ against effective cost, with the frontier."""
-    drawing = _draw_trade_off(_trade_off(study, "effective_cost"), x_title=_COST, x_tick=dollars)
-    return worded("iq-cost", drawing, best_value(study))
+    return _traded("iq-cost", _trade_off(study, "effective_cost"), best_value(study), dollars, x_title=_COST)
 
 
 @picture("iq-price")
@@ -179,8 +211,7 @@ def iq_price(study: Study) -> Figure:
     """IQ against list price, of the models without an effective cost: two costs are never ranked together."""
     costed = study.having("effective_cost")["subject"].to_list()
     points = _trade_off(study, "sticker_price").filter(~pl.col("subject").is_in(costed))
-    drawing = _draw_trade_off(points, x_title="list price, $ per 1M in + 1M out", x_tick=dollars)
-    return worded("iq-price", drawing, listed_said(points), models=points.height)
+    return _traded("iq-price", points, listed_said(points), dollars, x_title="list price, $ per 1M in + 1M out")
 
 
 def listed_said(points: pl.DataFrame) -> str:
@@ -196,8 +227,8 @@ def listed_said(points: pl.DataFrame) -> str:
 def iq_response(study: Study) -> Figure:
     """IQ against response time, the fast to the right."""
     points = _trade_off(study, "response_time")
-    seconds: dict[str, Any] = {"x_title": "response time, seconds", "x_tick": lambda seconds: f"{say(seconds, 2)} s"}
-    return worded("iq-response", _draw_trade_off(points, reverse_x=True, **seconds), quickest_said(points))
+    look: dict[str, Any] = {"x_title": "response time, seconds", "reverse_x": True}
+    return _traded("iq-response", points, quickest_said(points), lambda seconds: f"{say(seconds, 2)} s", **look)
 
 
 def _ends(study: Study, column: str, by: pl.Expr) -> pl.DataFrame:

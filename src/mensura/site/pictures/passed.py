@@ -12,7 +12,6 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 from mensura.evidence import RATE_UNITS
 from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
-from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
@@ -58,13 +57,25 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
     finding = _when(every) if name == "passed" else likely
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
     drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
-    return worded(name, drawing, finding, rows=[_table_row(study, one) for one in every], paged=True)
+    return worded(
+        name, drawing, finding, see=_soon_said(every), rows=[_table_row(study, one) for one in every], paged=True
+    )
 
 
 @picture("passed-judged")
 def passed_judged(study: Study) -> Figure:
     """Who was passed, with groups whose score nobody measured."""
     return passed_figure(study, passed_people(study, ("measured", "panel", "judged")), "passed-judged")
+
+
+def _soon_said(every: list[Passed]) -> str:
+    """Say how soon after a first model was level with a group another was surely above it."""
+    spans = [(one.first[1] - one.level[1]).days for one in every if one.first and one.level]
+    if not spans:
+        return "No model was surely above a group yet."
+    months = counted(max(1, round(max(spans) / 30.4)), "month")
+    reached = sum(one.level is not None for one in every)
+    return f"Models reached {reached} groups; within {months} a model was surely above {len(spans)} of them."
 
 
 def _counts(every: list[Passed], verdict: str) -> str:
@@ -99,7 +110,7 @@ def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
         None if one.first is None else _passer(study, one, *one.first[:2]),
         None if one.best is None or day is None else _passer(study, one, one.best[0], day),
         chance(one.best[1]) if one.best else "–",
-        tuple(_percent(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
+        tuple(percent_of(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
         grade or "",
         picture_words()["passed"]["grades"].get(grade or "", "no grade") + panel,
     )
@@ -108,12 +119,13 @@ def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
 def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
     row = study.rows.facts[subject]
     printed = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
-    score = _percent(study.rows.own_scores.get(subject, {}).get(one.benchmark), one.unit)
+    score = percent_of(study.rows.own_scores.get(subject, {}).get(one.benchmark), one.unit)
     x, href = float(day.toordinal()), model_link(subject)
     return Mark(row["name"], row["provider"], x, score or 0.0, subject=subject, href=href, detail=printed)
 
 
-def _percent(score: float | None, unit: str) -> float | None:
+def percent_of(score: float | None, unit: str) -> float | None:
+    """Return a score as a share of its unit in percent; nothing for a unit without 0 and 100%."""
     return None if score is None or unit not in RATE_UNITS else 100 * score / RATE_UNITS[unit]
 
 
@@ -167,12 +179,11 @@ def ladder_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the places with what their marks say and where they lead."""
     people = pl.col("kind") == "people"
     words = [ladder_words(row) for row in rows.iter_rows(named=True)]
-    cards = [group_subject(test, subject) for test, subject in rows.select("test", "subject").iter_rows()]
     return rows.with_columns(
         provider=pl.when(~people).then("provider"),
         status=pl.when(pl.col("origin").str.starts_with("measured") | ~people).then(pl.lit("measured")),
-        href=pl.when(people).then(pl.lit("#anchors")),
-        card=pl.when(people).then(pl.Series(cards, dtype=pl.String)),
+        href=pl.when(people).then(pl.lit("#ladders")),
+        card=pl.lit(None, pl.String),
         words=pl.Series(words, dtype=pl.String),
     ).with_columns(pl.col("status").fill_null("implied"))
 

@@ -41,4 +41,15 @@ def _curve(name: str, record: str) -> Figure:
         f"Of {likely.height} claims above 50%, {likely['came_true'].sum()} came true; "
         f"{likely['chance'].sum():.0f} would be right"
     )
-    return worded(name, drawing, finding, rows=groups.to_dicts(), **facts)
+    return worded(name, drawing, finding, rows=groups.to_dicts(), see=_see(groups.to_dicts()), **facts)
+
+
+def _see(groups: list[dict[str, Any]]) -> str:
+    """Say where the chances were off most, by more than luck explains."""
+    off = [row for row in groups if not row["low"] <= row["said"] <= row["high"]]
+    if not off:
+        return "The dotted line crosses every interval: luck alone could explain how far the chances were off."
+    row = max(off, key=lambda one: abs(one["came_true"] - one["said"]))
+    share = f"{row['came_true']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
+    sure = "not sure enough" if row["came_true"] > row["said"] else "too sure"
+    return f"Off by more than luck: of claims given {row['said']:.0%}, {share} came true. There we were {sure}."

@@ -141,7 +141,7 @@ def sensors(study: Study) -> Figure:
     models = linked(study.charted("capability").select("subject", "name", "provider", value="capability"))
     drawing = charts.sensors(study.sensors.with_columns(href=_benchmark_pages()), models)
     rows = study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()
-    return worded("sensors", drawing, in_range(study), rows=rows)
+    return worded("sensors", drawing, in_range(study), rows=rows, see=ended_said(study))
 
 
 @picture("residual-profiles")
@@ -183,8 +183,9 @@ def acceleration(study: Study) -> Figure:
     verdict = (
         f"The alarm sounded in {watch.alarm:%B %Y}" if watch.alarm else "No acceleration that chance would not explain"
     )
-    drawing = charts.watch(watch.looks.select("date", "statistic", "boundary"))
-    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value)
+    drawing, last = charts.watch(watch.looks.select("date", "statistic", "boundary")), watch.looks.row(-1, named=True)
+    facts = {key: show(last[key], "capability") for key in ("statistic", "boundary")} | {"date": last["date"]}
+    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value, **facts)
 
 
 def in_range(study: Study) -> str:
@@ -192,6 +193,16 @@ def in_range(study: Study) -> str:
     best = study.capabilities["capability"].max()
     able = study.sensors.filter((pl.col("low") <= best) & (pl.col("high") >= best)).height
     return f"{able} of {study.sensors.height} benchmarks still inform at the level of the best model"
+
+
+def ended_said(study: Study) -> str:
+    """Say how many benchmarks end below the best model, and which one reaches highest."""
+    best, highest = study.capabilities["capability"].max(), sort_highest(study.sensors, "high", "name")
+    ended = study.sensors.filter(pl.col("high") < best).height
+    reaches = f"; {highest['name'][0]} reaches highest" if highest.height else ""
+    return (
+        f"{ended} of {study.sensors.height} bars end below the best model: these tests tell no leaders apart{reaches}."
+    )
 
 
 def oddest(points: pl.DataFrame) -> str:

@@ -2,13 +2,12 @@
 // On a phone it is a sheet at the bottom with its own scroll.
 "use strict";
 (function () {
-  const { make, load, money, root, day } = window.mensura;
+  const { make, load, money, number, root, day } = window.mensura;
   const TABS = ["Summary", "IQ", "Cost"];
   const MARKS = { measured: "●", inherited: "◐", estimated: "○" };
   let card = null;
   let opener = null;
 
-  const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
   const times = (value) => value === null || value === undefined ? "–" : Number(value).toPrecision(2) + "×";
   const ranged = (value, digits = 0) => !value ? ["–"] : [number(value.value, digits), value.low === null || value.low === undefined ? null : make("span", { class: "interval" }, ` ${number(value.low, digits)} to ${number(value.high, digits)}`)];
   const rows = (pairs) => make("dl", {}, pairs.flatMap(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));

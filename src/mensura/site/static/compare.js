@@ -1,7 +1,7 @@
 // Two to five models or groups of people side by side; the choice stays in the address.
 "use strict";
 (function () {
-  const { state, make, meter, money, root } = window.mensura;
+  const { state, make, meter, money, number, root, finder } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const { benchmarks, groups, scores, beats } = window.mensura.compare;
@@ -21,43 +21,13 @@
     };
     const choose = (keys) => state.set({ with: keys.length ? keys : ["none"] });
 
-    // Fuzzy: every letter typed occurs in order; whole words and early places count more.
-    const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-    function closeness(name, typed) {
-      const text = fold(name);
-      const at = text.indexOf(typed);
-      if (at >= 0) return 1000 - at - text.length / 100;
-      let place = 0, gaps = 0;
-      for (const letter of typed.replace(/\s+/g, "")) {
-        const next = text.indexOf(letter, place);
-        if (next < 0) return null;
-        gaps += next - place;
-        place = next + 1;
-      }
-      return 100 - gaps;
-    }
-
-    // Another name, such as PhD for experts, counts where it is typed whole: after the own names, before scattered letters.
-    function nearness(one, typed) {
-      const other = one.words && fold(one.words).includes(typed) ? closeness(one.words, typed) - 200 : null;
-      const named = closeness(one.name + " " + one.provider, typed);
-      return other !== null && (named === null || other > named) ? other : named;
-    }
-
+    const entries = [...known.values()].map((one) => finder.entry(one.name, `${one.words || ""} ${one.provider}`, { one }));
+    const offered = finder.combo(box, found, add);
     function offer() {
-      const typed = fold(box.value.trim());
-      const ranked = typed ? [...known.values()].map((one) => [nearness(one, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, 8) : [];
-      found.replaceChildren(...ranked.map(([, one], place) => make("li", { role: "option", id: "found-" + place, "data-key": one.page, "aria-selected": String(place === 0), dir: "auto" }, one.name, make("span", { class: "soft small" }, one.provider ? " · " + one.provider : ""))));
-      if (typed && !ranked.length) found.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing matches."));
-      found.hidden = !typed;
-      box.setAttribute("aria-expanded", String(!found.hidden));
-      point();
-    }
-
-    const options = () => [...found.querySelectorAll("[data-key]")];
-    function point() {
-      const at = options().find((one) => one.getAttribute("aria-selected") === "true");
-      if (at) box.setAttribute("aria-activedescendant", at.id); else box.removeAttribute("aria-activedescendant");
+      const typed = finder.split(box.value);
+      const hits = finder.find(entries, typed).slice(0, 8).map(({ one }, place) => make("li", { role: "option", id: "found-" + place, "data-key": one.page, "aria-selected": "false", dir: "auto" }, one.name, make("span", { class: "soft small" }, one.provider ? " · " + one.provider : "")));
+      found.replaceChildren(...hits.length ? hits : [make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing matches.")]);
+      offered.show(typed.length > 0);
     }
 
     function add(key) {
@@ -71,27 +41,12 @@
     }
 
     box.addEventListener("input", offer);
-    box.addEventListener("keydown", (event) => {
-      const all = options();
-      const at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
-      if (event.key === "Enter" && all.length) { event.preventDefault(); add(all[Math.max(at, 0)].dataset.key); }
-      else if (event.key === "Escape") { box.value = ""; offer(); }
-      else if (["ArrowDown", "ArrowUp"].includes(event.key) && all.length) {
-        event.preventDefault();
-        const next = (at + (event.key === "ArrowDown" ? 1 : -1) + all.length) % all.length;
-        all.forEach((one, place) => one.setAttribute("aria-selected", String(place === next)));
-        point();
-      }
-    });
-    found.addEventListener("click", (event) => { const one = event.target.closest("[data-key]"); if (one) add(one.dataset.key); });
-    document.addEventListener("click", (event) => { if (!event.target.closest(".combo")) { found.hidden = true; box.setAttribute("aria-expanded", "false"); } });
     document.getElementById("chosen").addEventListener("click", (event) => {
       const drop = event.target.closest("[data-drop]");
       if (drop) { note = ""; choose(chosen().filter((key) => key !== drop.dataset.drop)); }
     });
 
     const scoresOf = (one) => one.group !== undefined ? one.scores : Object.fromEntries(Object.entries(own(scores, one.subject) || {}).map(([key, [value, text]]) => [key, { value, text, status: "measured" }]));
-    const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
     const ranged = (value, digits) => !value ? "–" : `${number(value.value, digits)} (${number(value.low, digits)} to ${number(value.high, digits)})`;
 
     // Where a score comes from: the row of the model's page, or the people of the benchmark's.

@@ -61,20 +61,12 @@
       holder.dataset.took = (performance.now() - began).toFixed(1);
       for (const head of heads) head.setAttribute("aria-sort", head.firstElementChild.dataset.sort === sort.replace("-", "") ? (way < 0 ? "descending" : "ascending") : "none");
       document.getElementById("score-count").textContent = shown.length === 0 ? `Nothing matches; ${count(rows.length)} scores are hidden by the filter.` : shown.length === rows.length ? `${count(rows.length)} scores` : `${count(shown.length)} of ${count(rows.length)} scores`;
-      for (const field of form.elements) {
-        if (!field.name) continue;
-        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
-      }
+      state.fill(form);
       holder.scrollTop = 0;
       draw();
     }
 
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", (event) => {
-      const field = event.target;
-      state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "search" });
-    });
+    state.bind(form);
     for (const head of heads) {
       head.firstElementChild.addEventListener("click", () => {
         const key = head.firstElementChild.dataset.sort;

@@ -1,7 +1,7 @@
 // The first screen: one number or jagged, and the slider through the months. Every place was computed when the page was built.
 "use strict";
 (function () {
-  const { make, load, rove, state } = window.mensura;
+  const { make, load, rove, state, count } = window.mensura;
   const id = (name) => document.getElementById(name);
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
   const STEP = 220, YEAR = 12, YEARLY = 900; // milliseconds a month; with reduced motion whole years
@@ -60,7 +60,7 @@
     const dots = drawing.querySelector(".crowd").getAttribute("d").split("M").slice(1);
     drawing.querySelector(".reached").setAttribute("d", month.dark ? "M" + dots.slice(-month.dark).join("M") : "");
     drawing.querySelectorAll(".said").forEach((line, at) => { line.textContent = (look === "narrow" ? month.short_said : month.said)[at >> 1]; });
-    drawing.querySelectorAll(".counted").forEach((line) => { line.textContent = `${month.shown.length} AI models`; });
+    drawing.querySelectorAll(".counted").forEach((line) => { line.textContent = `${count(month.shown.length)} AI models`; });
   }
 
   async function show(at) {

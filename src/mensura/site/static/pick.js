@@ -1,12 +1,12 @@
 // Three models for a task, a budget, a speed and a licence, with reasons and with how sure it is.
 "use strict";
 (function () {
-  const { state, make, meter, money, root } = window.mensura;
+  const { state, make, meter, money, number, root } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const form = document.getElementById("pick");
     const models = Object.values(window.mensura.models);
-    const whole = (value) => Number(value).toFixed(0).replace("-", "−");
+    const whole = (value) => number(value, 0);
 
     // What a model is worth for a task: its IQ there, with interval, whether its own scores stand behind it, and whether
     // enough is known to rank it: over all tasks the one ranking says so.
@@ -20,11 +20,7 @@
     }
 
     function render() {
-      for (const field of form.elements) {
-        if (!field.name) continue;
-        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
-      }
+      state.fill(form);
       const task = state.get("task") || "";
       const budget = state.get("budget") ? Number(state.get("budget")) : null;
       const speed = state.get("speed") ? Number(state.get("speed")) : null;
@@ -53,11 +49,7 @@
       }));
     }
 
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", (event) => {
-      const field = event.target;
-      state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "number" });
-    });
+    state.bind(form);
     state.onChange(render);
     render();
   });

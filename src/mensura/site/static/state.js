@@ -16,7 +16,7 @@
     const state = read();
     for (const [key, value] of Object.entries(changes)) {
       state.delete(key);
-      for (const one of Array.isArray(value) ? value : [value]) if (one !== null && one !== undefined && one !== "") state.append(key, one);
+      for (const one of Array.isArray(value) ? value : [value]) if (one || one === 0) state.append(key, one);
     }
     const query = state.toString();
     if (query === read().toString()) return;
@@ -24,10 +24,18 @@
     tell();
   }
 
-  // Give a field the value of its address, touching it only when it differs, so that the cursor stays.
-  function fill(field) {
-    const value = get(field.name) || "";
-    if (field.value !== value) field.value = value;
+  // Give the fields of a form the values of the address, touching those alone that differ, so that the cursor stays.
+  function fill(form) {
+    for (const field of form.elements) {
+      const value = field.name && (get(field.name) || "");
+      if (field.type === "checkbox") field.checked = value === "1";
+      else if (field.name && field.value !== value && (field.type !== "number" || field !== document.activeElement)) field.value = value;
+    }
+  }
+
+  function bind(form) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", ({ target }) => set({ [target.name]: target.type === "checkbox" ? target.checked && "1" : target.value }, { replace: ["search", "number"].includes(target.type) }));
   }
 
   const onChange = (listener) => listeners.push(listener);
@@ -112,5 +120,7 @@
   const day = (text) => text ? `${Number(text.slice(8)) || ""} ${MONTHS[Number(text.slice(5, 7)) - 1] || ""} ${text.slice(0, 4)}`.trim() : "–";
   const count = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
-  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, money, day, count, root: page.dataset.root };
+  const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+
+  window.mensura = { state: { get, all, set, fill, bind, onChange, theme }, load, make, money, number, day, count, root: page.dataset.root };
 })();

@@ -2,7 +2,7 @@
 // All choices stay in the address.
 "use strict";
 (function () {
-  const { state } = window.mensura;
+  const { state, count } = window.mensura;
 
   const value = (row, column) => {
     const cell = row.cells[column];
@@ -57,8 +57,8 @@
         shown += row.hidden ? 0 : 1;
       }
       const total = table.tBodies[0].rows.length;
-      const count = document.querySelector(`[data-count="${table.id}"]`);
-      if (count) count.textContent = shown === 0 ? `Nothing matches; ${total} are hidden by the filter.` : shown === total ? `${total} ${table.id}` : `${shown} of ${total} ${table.id}`;
+      const note = document.querySelector(`[data-count="${table.id}"]`);
+      if (note) note.textContent = shown === 0 ? `Nothing matches; ${count(total)} are hidden by the filter.` : `${shown === total ? "" : count(shown) + " of "}${count(total)} ${table.id}`;
     }
     if (table.dataset.ranked !== undefined) rerank(table);
     const order = state.get(table.id + "-sort");
@@ -66,18 +66,10 @@
     else if (table.dataset.ranked !== undefined) sort(table, 0, false);
   }
 
-  function fillForms() {
-    for (const form of document.querySelectorAll("form.filters[data-for]")) {
-      for (const field of form.elements) {
-        if (!field.name) continue;
-        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
-      }
-    }
-  }
+  const forms = () => document.querySelectorAll("form.filters[data-for]");
 
   function refresh() {
-    fillForms();
+    forms().forEach(state.fill);
     document.querySelectorAll("table.sortable").forEach(apply);
   }
 
@@ -95,13 +87,7 @@
         });
       });
     }
-    for (const form of document.querySelectorAll("form.filters[data-for]")) {
-      form.addEventListener("submit", (event) => event.preventDefault());
-      form.addEventListener("input", (event) => {
-        const field = event.target;
-        state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "search" });
-      });
-    }
+    forms().forEach(state.bind);
     state.onChange(refresh);
     refresh();
   });
