@@ -17,13 +17,10 @@ from tests.responses.conftest import draw
     [
         (("--dimensions", 2, "--set", "density=estimated"), "--set density"),
         (("--bifactor",), "--bifactor"),
-        (("--model", "nominal", "--dimensions", 2), "--dimensions"),
         (("--model", "graded", "--set", "rotation=none"), "--set rotation"),
         (("--model", "graded", "--dimensions", 2, "--explain", "answers.csv"), "--explain"),
         (("--dimensions", 2, "--people", "answers.csv"), "--people"),
         (("--set", "replication=brr"), "--set replication"),
-        (("--dimensions", 2, "--set", "seed=3"), "--set seed"),
-        (("--model", "graded", "--set", "seed=3"), "--set seed"),
     ],
 )
 def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):
@@ -65,7 +62,6 @@ def test_a_fit_of_persons_with_extreme_and_mixed_answers_names_the_highest(mensu
 
 
 USES = {
-    "dimensions": ({"model": "nominal"}, {}),
     "bifactor": ({}, {"several": True}),
     "people": ({}, {"more": "regress"}),
     "explain": ({"several": True}, {}),
@@ -78,7 +74,6 @@ USES = {
     "ray=local": ({"is_rated": True}, {}),
     "fix=items.csv": ({"is_rated": True}, {}),
     "rater=who": ({"is_rated": True, "several": True}, {"is_rated": True}),
-    "seed=3": ({"several": True}, {"several": True, "more": "regress"}),
 }
 """Each option, a fit of no use for it, and one that takes it."""
 
@@ -91,7 +86,7 @@ def test_an_option_is_refused_where_it_has_no_use_and_taken_elsewhere(monkeypatc
         pairs = [option] if is_setting else []
         rare = read_settings([*pairs, *(how[key] for key in ("set",) if key in how)], FitSettings)
         monkeypatch.setattr("mensura.cli.response_fit.given_options", lambda given=given: given)
-        call = (how.get("model", "2pl"), how.get("is_rated", False), how.get("several", False), rare)
+        call = (how.get("is_rated", False), how.get("several", False), rare)
         if taken:
             _refuse_unused(*call)
             continue
@@ -102,10 +97,10 @@ def test_an_option_is_refused_where_it_has_no_use_and_taken_elsewhere(monkeypatc
 
 def test_survey_weights_make_a_table_of_people_and_a_replication_useful(monkeypatch):
     monkeypatch.setattr("mensura.cli.response_fit.given_options", lambda: ["people", "weights"])
-    _refuse_unused("2pl", False, False, read_settings(["replication=brr"], FitSettings))
+    _refuse_unused(False, False, read_settings(["replication=brr"], FitSettings))
     monkeypatch.setattr("mensura.cli.response_fit.given_options", list)
-    _refuse_unused("2pl", False, False, read_settings(["replication=brr", "cluster=school"], FitSettings))
-    _refuse_unused("nominal", True, False, read_settings(None, FitSettings))
+    _refuse_unused(False, False, read_settings(["replication=brr", "cluster=school"], FitSettings))
+    _refuse_unused(True, False, read_settings(None, FitSettings))
 
 
 class Handed(Exception):  # noqa: N818 -- no error: what was handed over
@@ -175,14 +170,14 @@ def test_a_regression_reads_the_answers_again_unless_there_are_several_abilities
     monkeypatch.setattr("mensura.responses.fit_responses", lambda *_, **__: result, raising=False)
     monkeypatch.setattr("mensura.responses.fit_dimensions", lambda *_, **__: result, raising=False)
     handed("regress_abilities")
-    words = ("responses", "fit", answers, "--set", "items=q*", "--regress", "age", "--set", "seed=3")
+    words = ("responses", "fit", answers, "--set", "items=q*", "--regress", "age")
     for more, has_counts in (((), True), (("--dimensions", "2"), False)):
         with pytest.raises(Handed) as given:
             mensura_command(*words, *more)
         (fit, counts, about), named = given.value.args
         assert fit is result and (counts is not None) == has_counts
         assert about["age"].to_list() == list(range(30, 36))
-        assert (named["on"], named["seed"], named["survey"]) == (["age"], 3, None)
+        assert (named["on"], named["survey"]) == (["age"], None)
 
 
 def test_surprises_of_ratings_are_sought_by_their_own_model(mensura_command, handed, answers):

@@ -8,7 +8,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, link_fits
-from mensura.responses.linking import METHODS
+from mensura.responses.linking import _FINDERS as METHODS
 from tests.responses.conftest import draw
 
 QUIET = FitOptions(checks=False)

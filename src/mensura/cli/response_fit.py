@@ -32,7 +32,6 @@ class FitSettings(CountSettings):
     rotation: Annotated[str, "Of --dimensions N: varimax, oblimin or none."] = "varimax"
     device: Annotated[str, "numpy, or PyTorch on cpu or cuda."] = "numpy"
     ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
-    seed: Annotated[int, "Seed of the samples that checks draw."] = 0
     fix: Annotated[Path | None, "items.csv of another fit: its items keep their parameters and set the scale."] = None
     rater: Annotated[str | None, "Column of who rated: severities, of rating-scale and partial-credit-rasch."] = None
 
@@ -61,7 +60,6 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Fit an item response model: abilities, items, groups, differences between them, checks."""
-    from mensura import responses
     from mensura.intake.tables import read_table
     from mensura.responses.categories import CATEGORY_MODELS
     from mensura.responses.irt.model import MODELS
@@ -70,7 +68,7 @@ def fit(
     rare = read_settings(settings, FitSettings)
     check_choice("model", model, (*MODELS, *CATEGORY_MODELS))
     is_rated = model in CATEGORY_MODELS
-    _refuse_unused(model, is_rated, dimensions is not None, rare)
+    _refuse_unused(is_rated, dimensions is not None, rare)
     is_stored = not is_rated and dimensions is None and len(files) == 1 and is_store(files[0])
     if is_stored and regress:
         raise MensuraError("--regress: a response store keeps answers on disk; give the files it was made of instead")
@@ -93,14 +91,14 @@ def fit(
         result = responses.fit_categories(source, model=model, **how, **reading)
     else:
         options = responses.FitOptions(
-            prior, device=rare.device, density=rare.density, abilities=abilities, seed=rare.seed, fixed=rare.fix
+            prior, device=rare.device, density=rare.density, abilities=abilities, fixed=rare.fix
         )
         how = {"options": options, "survey": survey, "ray": rare.ray}
         result = responses.fit_responses(source, model=model, reference=reference, **how)
     more: list[Result] = []
     if regress and about is not None:
         counts = None if dimensions is not None else table
-        how = {"on": regress, "survey": survey, "seed": rare.seed}
+        how = {"on": regress, "survey": survey}
         more.append(responses.regress_abilities(result, counts, about, **how))
     if explain is not None and isinstance(result, responses.ResponseFit):
         more.append(responses.explain_items(result, read_table(explain)))
@@ -117,37 +115,26 @@ def fit(
         _print_fit(result, more)
 
 
-def _refuse_unused(model: str, is_rated: bool, several: bool, rare: FitSettings) -> None:
+_OF_RIGHT = {"--explain", "--set density", "--set ray", "--set fix"}
+_OF_ONE_ABILITY = {"--reference", "--abilities", "--set device"}
+
+
+def _refuse_unused(is_rated: bool, several: bool, rare: FitSettings) -> None:
     """Refuse options that the fit would leave aside."""
-    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater", "seed")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater")
     given = {f"--{name}" for name in given_options()} | {f"--set {name}" for name in changed(rare, *rarer)}
     of_right = not (several or is_rated)
     has_columns = given & {"--weights", "--regress", "--set replicates", "--set cluster"}
-    rules = {
-        "--dimensions": (
-            model != "nominal",
-            "--model nominal would have a slope per category and dimension, which answers seldom tell apart",
-        ),
-        "--bifactor": (several, "it needs a table of --dimensions"),
-        "--people": (has_columns, "it belongs to --regress or --weights, which are not given"),
-        "--explain": (of_right, "ratings and items of several dimensions have several difficulties"),
-        "--reference": (not several, "several abilities have mean 0 and standard deviation 1 among all subjects"),
-        "--abilities": (not several, "several abilities are posterior means"),
-        "--set density": (of_right, "abilities behind ratings and several abilities are normal"),
-        "--set replication": (has_columns, "it belongs to --set replicates, which is not given"),
-        "--set rotation": (several, "it turns the dimensions that --dimensions finds"),
-        "--set device": (not several, "several dimensions are fitted on the processor"),
-        "--set ray": (of_right, "ratings and several dimensions are fitted in one process"),
-        "--set fix": (of_right, "known items are those of right and wrong answers in one dimension"),
-        "--set rater": (
-            is_rated and not several,
-            "rating-scale and partial-credit-rasch have severities, in one dimension",
-        ),
-        "--set seed": (of_right or "--regress" in given, "nothing is drawn"),
-    }
-    for name, (is_usable, because) in rules.items():
-        if name in given and not is_usable:
-            raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
+    rules: tuple[tuple[bool, str, set[str]], ...] = (
+        (several, "it needs a table of --dimensions", {"--bifactor", "--set rotation"}),
+        (bool(has_columns), "it belongs to --regress, --weights or replicates", {"--people", "--set replication"}),
+        (of_right, "it is for right and wrong answers in one dimension", _OF_RIGHT),
+        (not several, "several abilities have one population and posterior means", _OF_ONE_ABILITY),
+        (is_rated and not several, "rating-scale and partial-credit-rasch have severities", {"--set rater"}),
+    )
+    for is_usable, because, names in rules:
+        if not is_usable and (useless := given & names):
+            raise MensuraError(f"{min(useless)}: of no use here, because {because}. Leave it out")
 
 
 def _print_fit(result: ResponseFit, more: Sequence[Result]) -> None:

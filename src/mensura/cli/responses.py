@@ -56,21 +56,17 @@ class CountSettings:
         if chosen := changed(self, "partial", "missing", "duplicates", "repeats", "subject"):
             because = f"of no use to --model {model}, whose outcomes are categories. Leave it out"
             raise MensuraError(f"--set {next(iter(chosen))}: {because}")
-        return {"by": by, "header": self.header, "columns": columns, "choice": self.choice}
+        return self._shared(by, columns)
 
     def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
         from mensura.responses import CountRules
 
         rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
-        return {
-            "rules": rules,
-            "by": by,
-            "subject": self.subject,
-            "header": self.header,
-            "columns": columns,
-            "choice": self.choice,
-        }
+        return self._shared(by, columns) | {"rules": rules, "subject": self.subject}
+
+    def _shared(self, by: str | None, columns: str | None) -> dict[str, Any]:
+        return {"by": by, "header": self.header, "columns": columns, "choice": self.choice}
 
 
 @takes(CountSettings)
@@ -300,8 +296,8 @@ def _answers(log: Path, subject: str | None, bank: responses.ItemBank) -> dict[s
     if len(names) > 1 and subject not in names:
         raise MensuraError(f"{log}: {len(names)} subjects; say with --subject whom to place, such as {names[0]!r}")
     row = names.index(subject) if subject in names else 0
-    taken = ((item, right[row, at], trials[row, at]) for at, item in enumerate(bank.items))
-    answers = {item: (float(good), float(n)) for item, good, n in taken if n > 0}
+    taken = zip(bank.items, right[row].tolist(), trials[row].tolist(), strict=True)
+    answers = {item: (good, n) for item, good, n in taken if n > 0}
     if not answers:
         raise foreign_items(str(log), bank)
     return answers

@@ -242,8 +242,7 @@ def next_items(
     check_choice("choice", choice, CHOICES)
     if count < 1:
         raise MensuraError(f"count: got {count}; expected at least 1")
-    unknown = [item for item in answers if item not in set(bank.items)]
-    if unknown:
+    if unknown := [item for item in answers if item not in set(bank.items)]:
         raise MensuraError(
             f"answers: {unknown[0]!r} is not in the bank; {len(unknown)} of {len(answers)} items are unknown. Use the "
             "bank's item names"

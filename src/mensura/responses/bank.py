@@ -72,6 +72,8 @@ class ItemBank:
         How many stand behind the middle item; none where that is not known.
     categories
         Of ratings, the categories of each item above the lowest.
+    lowest
+        Of ratings, the lowest category of each item; none where that is not known.
 
     """
 
@@ -80,6 +82,7 @@ class ItemBank:
     errors: Floats
     answers: float | None = None
     categories: tuple[tuple[float, ...], ...] = ()
+    lowest: tuple[float, ...] = ()
 
     @classmethod
     def from_table(cls, table: Any) -> ItemBank:
@@ -100,8 +103,11 @@ class ItemBank:
         return cls(tuple(names), parameters, np.stack(errors, axis=1), answers)  # type: ignore[arg-type]
 
     @classmethod
-    def from_categories(cls, categories: Any, model: str) -> ItemBank:
-        """Read the ratings of a ``model``: item, category, discrimination, intercept and their standard errors."""
+    def from_categories(cls, categories: Any, model: str, items: pl.DataFrame | None = None) -> ItemBank:
+        """Read the ratings of a ``model``: item, category, discrimination, intercept and their standard errors.
+
+        ``items``: a table with the lowest category of each item, where it is known.
+        """
         frame = as_frame(categories, name="categories")
         require_columns(frame, ["item", "category", "discrimination", "intercept"], name="categories")
         rows = frame.with_columns(pl.col("item").cast(pl.String)).partition_by("item", maintain_order=True)
@@ -114,18 +120,21 @@ class ItemBank:
             of_slope, of_step = (_numbers(one, f"se_{name}") for name in _OF_CATEGORY)
             top = one.height - 1
             errors.append((of_slope[top], of_step.mean() / max(abs(a[top if slopes > 1 else 0]), _LEAST_SLOPE)))
-        items = CategoryItems(curve_of(model), sizes, np.array(values), np.zeros(1), np.ones(1))
+        own = CategoryItems(curve_of(model), sizes, np.array(values), np.zeros(1), np.ones(1))
         names = tuple(str(one["item"][0]) for one in rows)
         codes = tuple(tuple(map(float, one["category"])) for one in rows)
         answers = [float(one["n"].sum()) for one in rows] if "n" in frame.columns else []
-        return cls(names, items, np.array(errors), float(np.median(answers)) if answers else None, codes)
+        middle = float(np.median(answers)) if answers else None
+        lowest = () if items is None or "lowest" not in items.columns else tuple(items["lowest"])
+        return cls(names, own, np.array(errors), middle, codes, lowest)
 
     def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
         """Return some of the items."""
         at = np.asarray(places, dtype=int)
         names = tuple(self.items[place] for place in at)
         codes = tuple(self.categories[place] for place in at) if self.categories else ()
-        return ItemBank(names, self.parameters.of_items(at), self.errors[at], self.answers, codes)
+        lowest = tuple(self.lowest[place] for place in at) if self.lowest else ()
+        return ItemBank(names, self.parameters.of_items(at), self.errors[at], self.answers, codes, lowest)
 
     def chances(self, ability: Floats) -> Floats:
         """Return the chance of a right answer, or the expected share of the highest rating, items × abilities."""
@@ -138,12 +147,12 @@ class ItemBank:
 
     def rating(self, item: str, value: float) -> int:
         """Return the place of a rating among the categories of an item, the lowest being 0."""
-        codes = self.categories[self.items.index(item)]
-        if value in codes:
-            return codes.index(value) + 1
-        if value > codes[0]:
-            raise MensuraError(f"{item}: got the rating {value:g}; expected at most {codes[-1]:g}. Correct it")
-        return 0
+        at = self.items.index(item)
+        codes = (self.lowest[at] if self.lowest else min(value, self.categories[at][0] - 1.0), *self.categories[at])
+        if value not in codes:
+            expected = ", ".join(f"{code:g}" for code in codes)
+            raise MensuraError(f"{item}: got the rating {value:g}; expected one of {expected}. Correct it")
+        return codes.index(value)
 
     def drawn(self, rng: np.random.Generator) -> Items:
         """Return the items with errors drawn from their standard errors."""
@@ -196,6 +205,8 @@ class ItemBank:
             raise MensuraError(f"fixed: none of its items was answered; expected names such as {items[0]!r}. Use these")
         if begin.model == "rasch" and np.ptp(known.slope[at[at >= 0]]) > _SAME_SLOPE:
             raise MensuraError("fixed: the items have several discriminations, and rasch has one; fit the model 2pl")
+        if begin.model != "3pl" and known.model == "3pl":
+            raise MensuraError(f"fixed: the items have guessing, and {begin.model} has none; fit the model 3pl")
         slope = np.where(at >= 0, known.slope[at], known.slope[at[at >= 0]].mean())
         intercept, guess = (
             np.where(at >= 0, getattr(known, name)[at], getattr(begin, name)) for name in ("intercept", "guess")
@@ -231,7 +242,7 @@ def read_bank(place: Path) -> tuple[ItemBank, pl.DataFrame]:
     if not (folder / "categories.csv").is_file():
         return ItemBank.from_table(table), table
     model = str(read_table(folder / "quality.csv")["model"][0])
-    return ItemBank.from_categories(read_table(folder / "categories.csv"), model), table
+    return ItemBank.from_categories(read_table(folder / "categories.csv"), model, table), table
 
 
 def answers_in_bank(answers: Any, bank: ItemBank, *, subject: str | None = None) -> tuple[pl.DataFrame, Floats, Floats]:
@@ -242,6 +253,9 @@ def answers_in_bank(answers: Any, bank: ItemBank, *, subject: str | None = None)
     places = {item: place for place, item in enumerate(bank.items)}
     if bank.categories:
         long = read_ratings(only_items(answers, bank.items), AnswerLog(), subject=subject)
+        if (twice := long.filter(pl.struct("subject", "item").is_duplicated())).height:
+            name, _, item, _ = twice.row(0)
+            raise MensuraError(f"{name}: {item} has several ratings; expected one. Leave the others out")
         who = long.select("subject", "group").unique("subject", maintain_order=True)
         rows = {name: row for row, name in enumerate(who["subject"])}
         right, trials = np.zeros((2, who.height, len(bank.items)))
@@ -280,8 +294,7 @@ class Contents:
     """
 
     def __init__(self, bank: ItemBank, content: Mapping[str, str] | None, usable: Mask, size: int) -> None:
-        missing = [] if content is None else [item for item in bank.items if item not in content]
-        if missing:
+        if missing := [] if content is None else [item for item in bank.items if item not in content]:
             raise MensuraError(
                 f"content: {len(missing)} items have none, such as {missing[0]!r}; give one for every item"
             )

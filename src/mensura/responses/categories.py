@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError, check_choice, listed_names
-from mensura.responses.category_table import read_categories
+from mensura.responses.category_table import CategoryTable, read_categories
 from mensura.responses.estimation import fit_chosen
+from mensura.responses.findings import of_first_group, refuse_unlinked
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
 from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
@@ -141,6 +142,7 @@ def fit_categories(
     how: dict[str, Any] = {"header": header, "columns": columns, "choice": choice, "same": model == "rating-scale"}
     table = read_categories(responses, by=by, group=group, reference=reference, **how)
     subjects, groups = table.subjects, table.groups
+    unlinked = refuse_unlinked(subjects, groups, table.taken)
     space = sharp(space, subjects.height)
     shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
@@ -164,9 +166,10 @@ def fit_categories(
         dif = compare_items(RatedAnswers(space, shards, own), fitted.parameters, groups, table.items)
     counts, steps = fitted.counts, np.arange(float(fitted.parameters.most))
     score = np.einsum("k,jkq->jq", steps, counts) / (fitted.parameters.sizes[:, None] - 1)
-    warnings = (*_warnings(fitted, codes), *((NO_DIFFERENCES,) if len(groups) > 1 and model in TIED else ()))
     of_groups = group_table(fitted.parameters, fitted.information, groups, subjects)
-    people, items = ability_table(subjects, ability, error), _item_table(fitted, table.answers, table.items)
+    untied = (NO_DIFFERENCES,) * (len(groups) > 1 and model in TIED)
+    warnings = (*_warnings(fitted, codes), *of_first_group(of_groups), *unlinked, *untied)
+    people, items = ability_table(subjects, ability, error), _item_table(fitted, table)
     tables = people, items, of_groups, dif, pl.DataFrame(), table.log.frame()
     rates = observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items)
     ended = fitted.evidence, fitted.passes, fitted.converged, warnings, words, fitted.posterior
@@ -204,16 +207,17 @@ def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.Category
     return ShardAbilities(chosen[0], np.sqrt(chosen[1]), weighted, np.sqrt(variance))
 
 
-def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
-    counts = answers.group_by("item").agg(n=pl.len(), mean=pl.col("value").mean())
+def _item_table(fitted: irt.CategoryFitted, read: CategoryTable) -> pl.DataFrame:
+    items, counts = read.items, read.answers.group_by("item").agg(n=pl.len(), mean=pl.col("value").mean())
+    lowest = read.codes.group_by("item").agg(lowest=pl.col("value").min())
     slope, error = fitted.parameters.values[:, 0], np.sqrt(fitted.information.item_covariance()[:, 0, 0])
     if fitted.parameters.model == "nominal":
         slope, error = np.full((2, items.len()), np.nan)
     table = pl.DataFrame({"item": items, "categories": fitted.parameters.sizes}).with_columns(
         discrimination=pl.Series(slope).fill_nan(None), se_discrimination=pl.Series(error).fill_nan(None)
     )
-    return table.join(counts, on="item", maintain_order="left").select(
-        "item", "discrimination", "se_discrimination", "categories", "n", "mean"
+    return table.join(counts.join(lowest, on="item"), on="item", maintain_order="left").select(
+        "item", "discrimination", "se_discrimination", "categories", "lowest", "n", "mean"
     )
 
 
@@ -240,8 +244,7 @@ def _warnings(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...
     warnings = []
     if not fitted.converged:
         warnings.append(f"not converged in {fitted.passes} passes; the numbers are those of the best one")
-    rare = codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list()
-    if rare:
+    if rare := codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list():
         warnings.append(f"{len(rare)} items have a category with fewer than 5 answers: {listed_names(rare)}")
     if fitted.parameters.model != "nominal":
         names = codes["item"].unique(maintain_order=True).to_list()

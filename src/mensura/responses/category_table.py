@@ -55,6 +55,13 @@ class CategoryTable(NamedTuple):
         return [rows["share"].to_numpy() for rows in self.codes.partition_by("item", maintain_order=True)]
 
     @property
+    def taken(self) -> Any:
+        """Whether subjects (rows) answered items."""
+        items = self.items.len()
+        of_item = scipy.sparse.kron(np.eye(items), np.ones((self.counts[0].shape[1] // items, 1)), format="csr")
+        return self.stacked @ of_item > 0
+
+    @property
     def stacked(self) -> Any:
         """The counts of all subjects."""
         return scipy.sparse.vstack(self.counts, format="csr")
@@ -98,6 +105,8 @@ def read_ratings(sources: Any, log: AnswerLog, *, group: str | None = None, **ho
         for piece in pieces(source, group=owner, log=log, **{"by": None, **how}):
             parts += [piece] if isinstance(piece, pl.DataFrame) else piece.long()
     answers = pl.concat(parts).select("subject", "group", "item", "value")
+    nameless = answers["subject"].is_null() | answers["item"].is_null()
+    log.note("outcomes without subject or item", int(nameless.sum()), "left out")
     log.note("missing outcomes", answers["value"].null_count(), "left out")
     answers = answers.drop_nulls()
     if answers.is_empty():
@@ -116,7 +125,8 @@ def _refuse_codes(answers: pl.DataFrame) -> None:
     """Ask about outcomes that may be codes of missing answers: beyond a gap, or some below 0 where most are above."""
     table = answers.group_by("value").agg(pl.col("item").n_unique()).sort("value")
     kinds, users = table["value"].to_numpy(), table["item"].to_numpy()
-    codes = set(kinds[kinds < 0.0]) if kinds[-1] > 0.0 and kinds[0] != -kinds[-1] else set()
+    of_one = users[0] == 1 < users.max() - 1
+    codes = set(kinds[kinds < 0.0]) if kinds[-1] > 0.0 and (kinds[0] != -kinds[-1] or of_one) else set()
     gaps = np.diff(kinds)
     usual = float(np.median(gaps)) if len(gaps) > 1 else np.inf
     for at in np.flatnonzero(gaps > _GAP * usual) + 1:

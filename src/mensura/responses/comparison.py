@@ -120,10 +120,8 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
         long = read_ratings(only_items(answers, names["item"]), AnswerLog()).rename({"value": "correct"})
         if long["item"].n_unique() < table["items"][0]:
             raise MensuraError("answers: fewer items than the fits have, or raters. Give the answers that were fitted")
-        one_ability = "reliability_marginal"  # which several dimensions have not
-        held_out = [
-            _held_out(row["model"], long) if row.get(one_ability) else None for row in table.iter_rows(named=True)
-        ]
+        each = table.iter_rows(named=True)  # several dimensions have no reliability here
+        held_out = [_held_out(row["model"], long) if row.get("reliability_marginal") else None for row in each]
         table = table.with_columns(cross_validated=pl.Series(held_out, dtype=pl.Float64))
     tests = [
         (small["fit"], large["fit"], *_likelihood_ratio(small, large))
@@ -161,9 +159,9 @@ def _held_out(model: str, answers: pl.DataFrame) -> float:
 
 def _is_nested(small: dict[str, Any], large: dict[str, Any]) -> bool:
     """Return whether a fit is a case of another: by its model, or with one dimension in place of several."""
-    if large.get("dimensions"):
-        return small["model"] == large["model"] and not small.get("dimensions")
-    return not small.get("dimensions") and (small["model"], large["model"]) in _NESTED
+    if small.get("dimensions") or (small.get("groups") or 1) > (large.get("groups") or 1):
+        return False
+    return small["model"] == large["model"] if large.get("dimensions") else (small["model"], large["model"]) in _NESTED
 
 
 def _likelihood_ratio(small: dict[str, Any], large: dict[str, Any]) -> tuple[float, int, float]:
@@ -280,8 +278,7 @@ def _clusters(names: pl.Series, items: Any, cluster: str) -> np.ndarray[Any, np.
     frame = as_frame(items, name="items")
     require_columns(frame, ["item", cluster], name="items")
     of_item = dict(frame.select(pl.col("item", cluster).cast(pl.String)).unique("item").iter_rows())
-    missing = [name for name in names if of_item.get(name) is None]
-    if missing:
+    if missing := [name for name in names if of_item.get(name) is None]:
         raise MensuraError(f"items: {missing[0]!r} has no {cluster}; expected one for each item. Add a row")
     return np.unique([of_item[name] for name in names], return_inverse=True)[1].astype(np.int64)
 
@@ -294,7 +291,8 @@ def _paired(rates: Floats, clusters: np.ndarray[Any, np.dtype[np.int64]], once: 
     kinds = len(sums)
     variance = float(sums @ sums) / count**2 * kinds / max(kinds - 1, 1)
     se = float(np.sqrt(variance))
-    p = float(2.0 * stats.t.sf(abs(difference) / se, max(kinds - 1, 1))) if se > 0 else float(difference == 0.0)
+    same = min(1.0, 2.0 ** (1 - kinds)) if difference else 1.0  # where all differ alike: the test of signs
+    p = float(2.0 * stats.t.sf(abs(difference) / se, max(kinds - 1, 1))) if se > 0 else same
     half = float(stats.t.ppf(0.95, max(kinds - 1, 1))) * se if se > 0 else 1.0 - 0.05 ** (1.0 / kinds)
     exact = None
     if once and kinds == count:
@@ -302,5 +300,6 @@ def _paired(rates: Floats, clusters: np.ndarray[Any, np.dtype[np.int64]], once: 
         exact = float(stats.binomtest(up, up + down).pvalue) if up + down else 1.0
     z = float(special.ndtri(0.975) + special.ndtri(_POWER))
     needed = int(np.ceil(z**2 * variance * count / difference**2)) if difference and se > 0 else None
-    ends = difference - half, difference + half
-    return count, float(rates[0].mean()), float(rates[1].mean()), difference, *ends, se, p, exact, z * se, needed
+    ends = max(difference - half, -1.0), min(difference + half, 1.0)
+    detectable = z * se if se > 0 else None
+    return count, float(rates[0].mean()), float(rates[1].mean()), difference, *ends, se, p, exact, detectable, needed

@@ -120,12 +120,6 @@ def _coded(
 def count_wide(wide: WideAnswers, rules: CountRules, log: AnswerLog) -> CountPart:
     """Count a wide table."""
     subjects, items, values = wide.subjects, wide.items, wide.values
-    if subjects.null_count():
-        raise MensuraError(f"responses: {subjects.null_count()} rows have no subject; every row needs one")
-    for name in subjects.filter(subjects.is_duplicated()):
-        raise MensuraError(
-            f"responses: subject {name!r} has several rows; give repeats as a long table (subject, item, correct)"
-        )
     step = max(1, _BLOCK // max(1, len(items)))
     blocks = [slice(start, start + step) for start in range(0, len(values), step)]
     shares = any(bool(np.any(values[rows] % 1.0 > 0.0)) for rows in blocks)

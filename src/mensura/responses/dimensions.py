@@ -109,14 +109,11 @@ class DimensionFit(Result):
         if subject not in names:
             raise MensuraError(f"subject: got {subject!r}; {len(names)} others were fitted. Choose one of subjects.csv")
         p, ability = self.answers.items, self.answers.places.mean[names.index(subject)]
-        z, scores = p.row_values @ np.append(ability, 1.0), []
-        for place in range(len(p.slopes)):
-            own = z[p.rows[0] == place]
-            if p.model == "partial-credit":
-                chance = scipy.special.softmax(np.append(0.0, np.cumsum(own)))
-                scores.append(float(np.arange(len(chance)) @ chance))
-            else:
-                scores.append(float(scipy.special.expit(own).sum()))
+        z = p.row_values @ np.append(ability, 1.0)
+        scores = np.bincount(p.rows[0], scipy.special.expit(z))
+        if p.model == "partial-credit":
+            heights = [np.append(0.0, np.cumsum(z[p.rows[0] == place])) for place in range(len(p.slopes))]
+            scores = np.array([np.arange(len(one)) @ scipy.special.softmax(one) for one in heights])
         return pl.DataFrame({"item": self.answers.data.items, "rate" if p.sizes is None else "score": scores})
 
 
@@ -241,8 +238,7 @@ def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[
     """Return the dimensions of a table and which items depend on them."""
     require_columns(pairs, ["item", "dimension"], name="dimensions")
     named = pairs.select(pl.col("item", "dimension").cast(pl.String)).drop_nulls()
-    unknown = [item for item in named["item"].unique(maintain_order=True) if item not in set(items)]
-    if unknown:
+    if unknown := [item for item in named["item"].unique(maintain_order=True) if item not in set(items)]:
         raise MensuraError(f"dimensions: no answers to {listed_names(unknown)}; expected items of the responses")
     own = named["dimension"].unique(maintain_order=True).to_list()
     names = [GENERAL, *own] if bifactor else own
@@ -251,8 +247,7 @@ def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[
     for item, dimension in named.iter_rows():
         free[places[item], names.index(dimension)] = True
     free[:, :1] |= bifactor
-    lonely = [item for item, count in zip(items, np.sum(free, axis=1).tolist(), strict=True) if not count]
-    if lonely:
+    if lonely := [item for item, count in zip(items, np.sum(free, axis=1).tolist(), strict=True) if not count]:
         raise MensuraError(f"dimensions: none for {listed_names(lonely)}; expected one. Add a row for each item")
     for place, name in enumerate(names):
         if int(np.sum(free[:, place])) < 2:
@@ -302,6 +297,8 @@ def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return a table with the ends of 90% intervals before the errors; blank where there is no error."""
     blank = table.with_columns(pl.col("se").fill_nan(None))
     low, high = (pl.col(name) + sign * Z90 * pl.col("se") for sign in (-1.0, 1.0))
+    if name == "correlation":
+        low, high = low.clip(-1.0, 1.0), high.clip(-1.0, 1.0)
     return blank.select(pl.exclude("se"), low.alias("low"), high.alias("high"), "se")
 
 

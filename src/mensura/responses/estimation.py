@@ -66,10 +66,8 @@ def _group_prior(table: dict[str, ItemPrior]) -> GroupPrior | None:
 def choose_estimation(prior: str | Path | None, model: str, subjects: int, fewest: float) -> Estimation:
     """Return how to estimate; ``fewest``: answers in the emptiest category of any item."""
     given = "auto" if prior is None else str(prior)
-    if given == "none":
-        return Estimation(LIKELIHOOD, "none")
-    if given == "weak":
-        return Estimation(WEAK, "weak")
+    if words := {"none": LIKELIHOOD, "weak": WEAK}.get(given):
+        return Estimation(words, given)
     if given != "auto":
         if not Path(given).is_file():
             check_choice("prior", given, (*PRIORS, "a file"))
@@ -79,10 +77,8 @@ def choose_estimation(prior: str | Path | None, model: str, subjects: int, fewes
     if fewest < LEAST_ANSWERS:
         words = f"{WEAK} ({fewest:.0f} answers in a category; maximum likelihood needs {LEAST_ANSWERS})"
         return Estimation(words, "weak")
-    if model == "nominal":
-        return Estimation(WEAK, "weak")
-    if model == "3pl":
-        return Estimation(GUESSING, "weak")
+    if weakened := {"nominal": WEAK, "3pl": GUESSING}.get(model):
+        return Estimation(weakened, "weak")
     return Estimation(LIKELIHOOD, "none", automatic=True)
 
 

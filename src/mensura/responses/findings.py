@@ -142,31 +142,41 @@ def refuse_hopeless(held: Held, table: ResponseTable) -> None:
         )
 
 
-def refuse_unlinked(table: ResponseTable) -> tuple[str, ...]:
-    """Refuse groups that share no item with the first, directly or through others; warn of such subjects within it."""
-    if table.trials is None:
-        return ()
-    taken = table.trials > 0
-    linked = np.zeros(table.subjects.height, dtype=bool)
+def refuse_unlinked(subjects: pl.DataFrame, groups: list[str], taken: Any) -> tuple[str, ...]:
+    """Refuse groups that share no item with the first, directly or through others; warn of such subjects within it.
+
+    ``taken``: whether subjects (rows) took items.
+    """
+    linked = np.zeros(subjects.height, dtype=bool)
     linked[0], count = True, 0
     while linked.sum() > count:
         count = int(linked.sum())
         items = np.asarray(taken[linked].sum(axis=0)).ravel() > 0
         linked = np.asarray(taken[:, items].sum(axis=1)).ravel() > 0
-    inside = set(table.subjects.filter(pl.Series(linked))["group"])
-    for group in table.groups:
+    inside = set(subjects.filter(pl.Series(linked))["group"])
+    for group in groups:
         if group not in inside:
             raise MensuraError(
-                f"responses: group {group!r} shares no item with group {table.groups[0]!r}, so they have no common "
+                f"responses: group {group!r} shares no item with group {groups[0]!r}, so they have no common "
                 "scale. Add items that both took, or fit each alone"
             )
     if linked.all():
         return ()
-    left = listed_names(table.subjects.filter(pl.Series(~linked))["subject"].to_list())
+    left = listed_names(subjects.filter(pl.Series(~linked))["subject"].to_list())
     return (
         f"{int((~linked).sum())} subjects share no item with the others ({left}); they are compared as if both had "
         "the same abilities on average",
     )
+
+
+def of_first_group(groups: pl.DataFrame) -> tuple[str, ...]:
+    """Warn, of several groups, what belongs to the first alone, and of one that is too small to be the measure."""
+    if groups.height < 2:
+        return ()
+    name, size = groups.row(0)[:2]
+    small = f"group {name!r}, whose spread is the unit, has {size} subjects; name a larger one by --reference"
+    is_small = bool(size < min(FEW_SUBJECTS, groups["subjects"].to_numpy().max()))
+    return (f"S-X², infit, outfit, pairs and M2 are those of group {name!r} alone", *(small,) * is_small)
 
 
 def with_checks(home: Held, fitted: Fitted, result: ResponseFit, seed: int) -> ResponseFit:
@@ -231,4 +241,5 @@ def with_findings(result: ResponseFit) -> ResponseFit:
         text = f"{count} of {items.height} items differ between groups by {SMALL:g} logits or more ({_RATE_SAID})"
         rows.append(("differences between groups", float(count), text))
     checks = pl.concat([result.checks, pl.DataFrame(rows, schema=CHECKS, orient="row")])
-    return replace(result, checks=checks, warnings=tuple(text for text, holds in findings.items() if holds))
+    warnings = tuple(text for text, holds in findings.items() if holds)
+    return replace(result, checks=checks, warnings=(*warnings, *of_first_group(result.groups)))

@@ -157,10 +157,9 @@ def fit_responses(
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
-        if options.fixed is not None:
-            raise MensuraError("fixed: a response store has no fixed items; read the files into memory instead")
-        if shaped:
-            raise MensuraError("density: a response store has normal abilities; read the files into memory instead")
+        for name, given in (("fixed", options.fixed is not None), ("density", shaped)):
+            if given:
+                raise MensuraError(f"{name}: of no use to a response store; read the files into memory instead")
         run = run if ray is None else on_ray(responses, ray, options.device)
         return _fit_store(space, responses, model, options, run, survey)
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
@@ -178,7 +177,8 @@ def _fit_table(
     if survey is not None and survey.weights is not None:
         home = Held(list(weighed(home, survey.column(survey.weights)).shards()))
     refuse_hopeless(home, table)
-    unlinked = refuse_unlinked(table)
+    taken = table.trials
+    unlinked = () if taken is None else refuse_unlinked(table.subjects, table.groups, taken > 0)
     on_device = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), home.groups)
     if options.fixed is not None:
@@ -209,10 +209,9 @@ def _fit_table(
     if several and survey is not None:
         notes.append(("differences between groups", None, NO_DIFFERENCES))
     if fitted.parameters.shapes is not None:
-        skewed = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
-        notes += [
-            ("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in skewed
-        ]
+        for place, name in enumerate(table.groups):
+            skew = skewness(fitted.parameters, place)
+            notes.append(("skewness", skew, f"Abilities of {name} have skewness {skew:.2f} (normal: 0)."))
     return replace(_noted(result, notes), warnings=(*result.warnings, *unlinked))
 
 

@@ -23,7 +23,6 @@ from mensura.responses.result import ResponseFit, ability_table, read_fit
 
 Link = tuple[float, float]
 Pairs = Sequence[tuple[Items, Items]]
-METHODS = ("mean-sigma", "haebara", "stocking-lord")
 LEAST_COMMON = 3
 """Common items that two numbers are found from."""
 _NODES = np.linspace(-4.0, 4.0, 41)
@@ -100,7 +99,7 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     [4]
 
     """
-    check_choice("method", method, METHODS)
+    check_choice("method", method, _FINDERS)
     one, other = (fit if isinstance(fit, ResponseFit) else read_fit(Path(fit)) for fit in (new, base))
     places = {item: place for place, item in enumerate(other.bank.items)}
     common = [item for item in one.bank.items if item in places]

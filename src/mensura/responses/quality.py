@@ -49,7 +49,7 @@ def _with_quality(result: T, tested: Tested, parameters: int, information: Float
     items, pairs, whole = tested
     sizes = result.subjects.height, items.height, parameters
     row = criteria(result.model, result.estimation, *sizes, result.log_likelihood)
-    row["log_posterior"] = result.log_posterior
+    row |= {"log_posterior": result.log_posterior, "groups": result.groups.height}
     row |= dict.fromkeys(WholeFit._fields) if whole is None else whole._asdict()
     weight = np.exp(-0.5 * NODES**2)
     ability, error = (result.subjects[name].to_numpy()[:first] for name in ("ability", "se"))

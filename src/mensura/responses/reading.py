@@ -226,9 +226,25 @@ def pieces(
     if choice is not None and choice != AnswerChoice() and not is_pool(source):
         source = choice.of(source, by, how.get("header", True), how.get("columns"))
     if isinstance(source, ItemPool) or is_pool(source):
-        yield _of_pool(source if isinstance(source, ItemPool) else ItemPool.read(Path(source)), by, log)
+        answers: Any = [_of_pool(source if isinstance(source, ItemPool) else ItemPool.read(Path(source)), by, log)]
     else:
-        yield from read_answers(source, by=by, log=log, **how)
+        answers = read_answers(source, by=by, log=log, **how)
+    for piece in answers:
+        if isinstance(piece, WideAnswers):
+            _refuse_unnamed(piece.subjects, piece.items)
+        yield piece
+
+
+def _refuse_unnamed(subjects: pl.Series, items: list[str]) -> None:
+    """Refuse rows of a wide table without a subject or with the same one, and columns without a name."""
+    if subjects.null_count():
+        raise MensuraError(f"responses: {subjects.null_count()} rows have no subject; every row needs one")
+    for name in subjects.filter(subjects.is_duplicated()):
+        raise MensuraError(
+            f"responses: subject {name!r} has several rows; give repeats as a long table (subject, item, correct)"
+        )
+    if not all(map(str.strip, items)):
+        raise MensuraError("responses: a column of answers has no name; every item needs one. Name or drop the column")
 
 
 def _of_pool(pool: ItemPool, by: str | None, log: AnswerLog) -> WideAnswers:

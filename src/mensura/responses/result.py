@@ -144,7 +144,7 @@ class ResponseFit(Result):
     def bank(self) -> ItemBank:
         """The items as they are needed to choose among them."""
         if self.categories.height:
-            return ItemBank.from_categories(self.categories, self.model)
+            return ItemBank.from_categories(self.categories, self.model, self.items)
         return ItemBank.from_table(self.items)
 
     def predict(self, subject: str) -> pl.DataFrame:
@@ -170,7 +170,7 @@ def read_fit(folder: Path) -> ResponseFit:
 def _stored(folder: Path, name: str) -> pl.DataFrame:
     path, columns = folder / f"{name}.csv", _NEEDED.get(name)
     there = columns is not None or (path.is_file() and path.stat().st_size > 1)
-    table = read_table(path) if there else pl.DataFrame()
+    table = read_table(path).with_columns(pl.col("^(reference|other)$").cast(pl.String)) if there else pl.DataFrame()
     require_columns(table, columns or [], name=str(path))
     return table
 
@@ -244,9 +244,8 @@ def observed_rates(nodes: Floats, right: Floats, taken: Floats, items: pl.Series
 def map_points(fit: ResponseFit) -> pl.DataFrame:
     """Return name, kind, value, low, high: items by difficulty, subjects of every group by ability."""
     value, reach = fit.bank.parameters.difficulty, Z90 * fit.bank.errors[:, 1]
-    items = pl.DataFrame({"name": fit.bank.items, "value": value, "low": value - reach, "high": value + reach})
-    items = items.filter(pl.col("value").abs() <= _FAR)
-    items = items.select("name", pl.lit("items").alias("kind"), "value", "low", "high")
+    ends = {"value": value, "low": value - reach, "high": value + reach}
+    items = pl.DataFrame({"name": fit.bank.items, "kind": "items"} | ends).filter(pl.col("value").abs() <= _FAR)
     subjects = fit.subjects.select(name="subject", kind="group", value="ability", low="low", high="high")
     kinds = [items, *subjects.partition_by("kind", maintain_order=True)]
     return pl.concat([_some(kind.sort("value")) for kind in kinds])

@@ -264,6 +264,7 @@ def draw_values(
     drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
         coefficients, root = _parts(values, fitted.likelihoods.entries)
+        np.fill_diagonal(root, np.clip(np.diag(root), _LEAST_SD, _ENDS[1]))  # one that the answers leave open
         mean, variance = fitted.likelihoods.posterior(x @ coefficients, root)
         own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
         drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))
