@@ -41,6 +41,13 @@ def test_estimates_come_back_as_rates_in_their_places():
     assert match(rows, 2).estimates == {0: ItemEstimate(0.555, 0.5, 0.6), 1: ItemEstimate(0.2, 0.1, 0.3)}
 
 
+def test_a_figure_counts_as_remembered_only_where_the_model_says_true():
+    row = {"item": "i1", "estimate": 50, "low": 40, "high": 60}
+    for stated, remembered in ((True, True), (False, False), ("yes", False), (None, False)):
+        rows = read_estimates(json.dumps({"answers": [row | {"remembered": stated}]})).value
+        assert match(rows, 1).estimates[0].remembered is remembered
+
+
 def test_missing_double_unknown_and_unsound_items_are_named_and_none_is_guessed():
     text = answer(
         ("i1", 20, 10, 30), ("i1", 25, 10, 30),  # twice, differently
