@@ -62,6 +62,7 @@ def test_a_record_says_where_it_stands(tmp_path):
     ("text", "message"),
     [
         ("[1, 2]", "no items; expected a list of JSON objects"),
+        ('{"items": [{"q": 1}, 2]}', "no items; expected a list of JSON objects"),
         ("{oops", "not readable as JSON"),
         ('{"q": 1}\n{oops', "line 2: not JSON"),
         ('{"q": 1}\n[2]', r"line 2: '\[2\]' is no JSON object"),

@@ -102,7 +102,7 @@ def _rows_of(document: Mapping[str, Any]) -> list[Any]:
         rows, columns = document.get(title), document.get("columns")
         if isinstance(rows, Mapping):
             return _rows_of(rows)
-        if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
+        if isinstance(rows, list) and any(isinstance(row, Mapping) for row in rows):
             return rows
         if isinstance(rows, list) and isinstance(columns, list):
             return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
