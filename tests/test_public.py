@@ -38,3 +38,17 @@ def test_public_functions_list_their_parameters_what_they_return_and_an_example(
             if needed - has:
                 short[name] = sorted(needed - has)
     assert short == {}
+
+
+@pytest.mark.parametrize("package", sorted(public_names()))
+def test_who_names_no_seed_gets_the_numbers_of_seed_0(package):
+    """Numbers of the documentation come again without a word about seeds."""
+    others = {}
+    for name in public_names()[package]:
+        public = getattr(import_module(package), name)
+        methods = inspect.getmembers(public, inspect.isfunction) if inspect.isclass(public) else [(name, public)]
+        for called, one in methods:
+            seed = inspect.signature(one).parameters.get("seed") if inspect.isfunction(one) else None
+            if seed is not None and seed.default not in (0, seed.empty):
+                others[f"{name}.{called}"] = seed.default
+    assert others == {}
