@@ -22,6 +22,7 @@ class Fit:
     """As much of a fit as its quality asks for."""
 
     subjects: pl.DataFrame
+    groups: pl.DataFrame
     model: str = "2pl"
     estimation: str = "maximum likelihood"
     log_likelihood: float = -250.0
@@ -35,9 +36,11 @@ def test_reliability_is_the_share_of_the_variance_that_is_no_error():
     """Information 3 everywhere leaves ¼ of the variance as error; abilities of variance 1 and errors of ½ leave 1/5."""
     subjects = pl.DataFrame({"ability": [-1.0, 1.0, 50.0], "se": [0.5, 0.5, 9.0]})  # the third is of another group
     items = pl.DataFrame({"item": ["i", "j"]})
-    fit = _with_quality(Fit(subjects), (items, pl.DataFrame(), None), 4, np.full(len(NODES), 3.0), 2)
+    groups = pl.DataFrame({"group": ["a", "b"]})
+    fit = _with_quality(Fit(subjects, groups), (items, pl.DataFrame(), None), 4, np.full(len(NODES), 3.0), 2)
     row = fit.quality.row(0, named=True)
     assert row["reliability_marginal"] == pytest.approx(0.75)
     assert row["reliability_empirical"] == pytest.approx(1 / 1.25)
     assert (row["subjects"], row["items"], row["parameters"], row["log_posterior"]) == (3, 2, 4, -251.0)
+    assert row["groups"] == 2
     assert fit.items is items
