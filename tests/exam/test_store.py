@@ -149,3 +149,20 @@ def test_a_killed_writer_loses_no_acknowledged_answer(tmp_path, exam):
         assert int(store.answers(store.find(code))["half"].given) >= acknowledged
         store.close()
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_the_completion_code_is_earned_by_an_answer_to_every_item(store):
+    given = {"capital": [0], "primes": [0, 2], "half": "2.5", "poet": "Goethe", "look": [1]}
+
+    def earned(items, *, ends=True):
+        code, sitting = started(store)
+        for item in items:
+            store.answer(sitting, item, given[item], seconds=1.0)
+        if ends:
+            store.finish(sitting)
+        return store.earned_code(store.find(code)) == sitting.completion
+
+    assert earned(given)
+    assert not earned(given, ends=False)
+    assert not earned(list(given)[:-1])
+    assert not earned([])
