@@ -73,6 +73,7 @@ USES = {
     "device=cpu": ({"several": True}, {"is_rated": True}),
     "ray=local": ({"is_rated": True}, {}),
     "fix=items.csv": ({"is_rated": True}, {}),
+    "times=rt": ({"several": True}, {"is_rated": True}),
     "rater=who": ({"is_rated": True, "several": True}, {"is_rated": True}),
 }
 """Each option, a fit of no use for it, and one that takes it."""
