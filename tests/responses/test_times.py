@@ -50,7 +50,7 @@ def test_times_speeds_and_their_correlation_are_found(timed, fitted):
 def test_the_likelihood_of_times_is_at_its_maximum(timed):
     """Against the multivariate normal density of each subject's log seconds."""
     logs = timed[3][:60]
-    intensity, spread, sd = _climb(logs)
+    intensity, spread, sd, *_ = _climb(logs)
 
     def density(intensity, spread, sd):
         there = ~np.isnan(logs)

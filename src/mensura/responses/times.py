@@ -23,7 +23,7 @@ from mensura.intake.columns import find_columns, parse_map
 from mensura.intake.tables import as_frame
 from mensura.responses.irt import latent
 from mensura.responses.regression import answer_likelihoods
-from mensura.responses.result import ResponseFit
+from mensura.responses.result import ResponseFit, with_ends
 from mensura.responses.table import ResponseTable
 from mensura.scale import Z90
 
@@ -67,20 +67,18 @@ class TimeFit(Result):
 
 def read_times(sources: Sequence[Any], column: str, *, header: bool = True, columns: str | None = None) -> pl.DataFrame:
     """Return subject, item and seconds of long tables; ``column`` has the seconds of each answer."""
-    parts = []
+    parts, mapped = [], parse_map(columns, FIELDS, "subject=pupil,item=task")
     for source in sources:
         table = read_answer_table(source, header=header)
         frame = pl.DataFrame() if table is None else table.frame
-        found = find_columns(frame.columns, FIELDS, parse_map(columns, FIELDS, "subject=pupil,item=task"), str(source))
-        who, item = found["subject"], found["item"]
-        if who is None or item is None:
+        found = find_columns(frame.columns, FIELDS, mapped, str(source))
+        if found["subject"] is None or found["item"] is None:
             raise MensuraError(
                 f"times: {source} has no row per answer; expected subject, item and {column}. Reshape it"
             )
         require_columns(frame, [column], name=str(source))
-        seconds = pl.col(column).cast(pl.Float64, strict=False).alias("seconds")
-        parts.append(frame.select(pl.col(who).cast(pl.String).alias("subject"), pl.col(item).alias("item"), seconds))
-    return pl.concat(part.cast({"item": pl.String}) for part in parts)
+        parts.append(frame.select(subject=found["subject"], item=found["item"], seconds=column).cast(pl.String))
+    return pl.concat(parts)
 
 
 @check_arguments
@@ -120,21 +118,20 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
     """
     frame = as_frame(times, name="times")
     require_columns(frame, ["subject", "item", "seconds"], name="times")
+    seconds = pl.col("seconds").cast(pl.Float64, strict=False)
+    long = frame.select(pl.col("subject", "item").cast(pl.String), logs=seconds.log()).filter(
+        pl.col("logs").is_finite()
+    )
     items, subjects = fit.items.select("item").unique(maintain_order=True), fit.subjects
-    long = frame.with_columns(pl.col("subject", "item").cast(pl.String)).filter(pl.col("seconds") > 0.0)
-    long = long.filter(pl.col("seconds").is_finite()).join(items.with_row_index("at"), on="item")
     long = long.join(subjects.select("subject").with_row_index("row"), on="subject")
-    cells = long.group_by("row", "at").agg(pl.col("seconds").log().mean()).sort("row", "at")
-    kept = cells["row"].unique().sort().to_numpy()
-    if len(kept) < FEWEST or not float(np.ptp(cells["seconds"].to_numpy())) > 0.0:
+    long = long.join(items.with_row_index("column"), on="item").group_by("row", "column").agg(pl.col("logs").mean())
+    kept, rows = np.unique(long["row"].to_numpy(), return_inverse=True)
+    timed, columns = np.unique(long["column"].to_numpy(), return_inverse=True)
+    if len(kept) < FEWEST or not float(np.ptp(long["logs"].to_numpy())) > 0.0:
         raise MensuraError(f"times: {len(kept)} subjects of the fit; expected {FEWEST} or more with unlike times")
-    logs = np.full((subjects.height, items.height), np.nan)
-    logs[cells["row"].to_numpy(), cells["at"].to_numpy()] = cells["seconds"].to_numpy()
-    logs = logs[kept]
-    intensity, spread, sd = _climb(logs)
-    precise = np.where(np.isnan(logs), 0.0, spread**-2.0)
-    known = precise.sum(axis=1)
-    lead = np.nansum((intensity - logs) * precise, axis=1) / known
+    logs = np.full((len(kept), len(timed)), np.nan)
+    logs[rows, columns] = long["logs"].to_numpy()
+    intensity, spread, sd, known, lead = _climb(logs)
     likelihoods = answer_likelihoods(fit, table, kept)
     assert isinstance(likelihoods, latent.AbilityLikelihoods)
     of_group = subjects[kept].join(fit.groups, on="group", maintain_order="left").select("mean", "sd").to_numpy()
@@ -142,60 +139,54 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
     z = (nodes - of_group[:, :1]) / of_group[:, 1:]
     prior = likelihoods.values - 0.5 * z**2
 
-    def heights(correlation: float) -> Floats:
-        """Return the log density of answers and times, at the nodes of ability."""
+    def heights(root: float) -> Floats:
+        """Return the log density of answers and times at the nodes of ability."""
+        correlation = np.tanh(root)
         variance = (sd**2 * (1.0 - correlation**2) + 1.0 / known)[:, None]
-        off = lead[:, None] - correlation * sd * z
-        return np.asarray(prior - 0.5 * (off**2 / variance + np.log(variance)))
+        return np.asarray(prior - 0.5 * ((lead[:, None] - correlation * sd * z) ** 2 / variance + np.log(variance)))
 
     def loss(root: float) -> float:
-        return -float(special.logsumexp(heights(float(np.tanh(root))), axis=1).sum())
+        return -float(special.logsumexp(heights(root), axis=1).sum())
 
     end = float(np.arctanh(_HIGHEST))
     best = float(optimize.minimize_scalar(loss, bounds=(-end, end), method="bounded").x)
     bend = (loss(best + _STEP) + loss(best - _STEP) - 2.0 * loss(best)) / _STEP**2
-    error = 1.0 / np.sqrt(max(bend, 1e-9))
-    correlation, low, high = (float(np.tanh(best + sign * Z90 * error)) for sign in (0.0, -1.0, 1.0))
-    weight = special.softmax(heights(correlation), axis=1)
+    reach = Z90 / np.sqrt(max(bend, 1e-9))
+    correlation, low, high = np.tanh([best, best - reach, best + reach])
+    weight = special.softmax(heights(best), axis=1)
     left = sd**2 * (1.0 - correlation**2)
     both = 1.0 / (1.0 / left + known)
     at_node = both[:, None] * (correlation * sd * z / left + (lead * known)[:, None])
     speed, ability = np.sum(weight * at_node, axis=1), weight @ nodes
     se = np.sqrt(both + np.sum(weight * (at_node - speed[:, None]) ** 2, axis=1))
+    n, own_n = ((~np.isnan(logs)).sum(axis=axis) for axis in (0, 1))
+    of_items = items[timed].with_columns(intensity=intensity, se=np.sqrt((spread**2 + sd**2) / n))
+    people = subjects[kept].select("subject").with_columns(speed=speed, se=se)
     of_ability = np.sqrt(np.maximum(weight @ nodes**2 - ability**2, 0.0))
-    n = (precise > 0.0).sum(axis=0)
-    of_items = np.sqrt((spread**2 + sd**2) / np.maximum(n, 1))
-    rows = items.with_columns(intensity=pl.Series(intensity), se=pl.Series(of_items), spread=pl.Series(spread), n=n)
-    people = subjects.select("subject")[kept].with_columns(
-        speed=speed, se=se, n=(precise > 0.0).sum(axis=1), ability=ability, se_ability=of_ability
+    return TimeFit(
+        with_ends(of_items, "intensity").with_columns(spread=spread, n=n),
+        with_ends(people, "speed").with_columns(n=own_n, ability=ability, se_ability=of_ability),
+        pl.DataFrame({"correlation": [correlation], "low": [low], "high": [high], "sd": [sd]}),
     )
-    whole = pl.DataFrame({"correlation": [correlation], "low": [low], "high": [high], "sd": [sd]})
-    return TimeFit(_with_ends(rows.filter(n > 0), "intensity"), _with_ends(people, "speed"), whole)
 
 
-def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return a table with 90% intervals behind its estimates."""
-    low, high = pl.col(name) - Z90 * pl.col("se"), pl.col(name) + Z90 * pl.col("se")
-    return table.select(pl.nth(0, 1), low.alias("low"), high.alias("high"), pl.nth(range(2, table.width)))
+def _climb(logs: Floats) -> tuple[Floats, Floats, float, Floats, Floats]:
+    """Return intensities and spreads of items and the standard deviation of speeds; NaN: no time.
 
-
-def _climb(logs: Floats) -> tuple[Floats, Floats, float]:
-    """Return intensities and spreads of items and the standard deviation of speeds; NaN: no time."""
-    there = ~np.isnan(logs)
-    n = np.maximum(there.sum(axis=0), 1)
-    x = np.where(there, logs, 0.0)
-    intensity = x.sum(axis=0) / n
-    spread = np.maximum(np.sqrt(np.sum(np.where(there, (x - intensity) ** 2, 0.0), axis=0) / n), _NARROWEST)
+    Also, by subject, the precision of the times together and the speed that they alone give.
+    """
+    intensity, spread = np.nanmean(logs, axis=0), np.maximum(np.nanstd(logs, axis=0), _NARROWEST)
     sd = float(np.mean(spread))
     for _ in range(_ROUNDS):
-        precise = np.where(there, spread**-2.0, 0.0)
-        variance = 1.0 / (sd**-2.0 + precise.sum(axis=1))
-        speed = variance * np.sum((intensity - x) * precise, axis=1)
         before = np.concatenate([intensity, spread, [sd]])
-        intensity = np.sum(np.where(there, x + speed[:, None], 0.0), axis=0) / n
-        square = (x - intensity + speed[:, None]) ** 2 + variance[:, None]
-        spread = np.maximum(np.sqrt(np.sum(np.where(there, square, 0.0), axis=0) / n), _NARROWEST)
+        known = np.where(np.isnan(logs), 0.0, spread**-2.0).sum(axis=1)
+        lead = np.nansum((intensity - logs) / spread**2, axis=1) / known
+        variance = 1.0 / (sd**-2.0 + known)
+        speed = variance * known * lead
+        intensity = np.nanmean(logs + speed[:, None], axis=0)
+        square = (logs - intensity + speed[:, None]) ** 2 + variance[:, None]
+        spread = np.maximum(np.sqrt(np.nanmean(square, axis=0)), _NARROWEST)
         sd = max(float(np.sqrt(np.mean(speed**2 + variance))), _NARROWEST)
         if np.max(np.abs(np.concatenate([intensity, spread, [sd]]) - before)) < _SAME:
             break
-    return intensity, spread, sd
+    return intensity, spread, sd, known, lead
