@@ -143,7 +143,7 @@ def _show_one(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     optional: bool = False,
-    **how: Any,  # noqa: ANN401
+    **how: Any,
 ) -> None:
     if frame.height or not optional:
         shown = (frame if columns is None else frame.select(columns)).drop(drop, strict=False)

@@ -76,7 +76,7 @@ class ScoreReading(Result):
 
 
 def read_scores_of(
-    source: Any,  # noqa: ANN401
+    source: Any,
     names: Mapping[str, KnownNames],
     benchmarks: pl.DataFrame,
     *,

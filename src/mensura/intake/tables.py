@@ -156,7 +156,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     return pl.read_parquet(path, glob=False)
 
 
-def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
+def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:
     """Return ``table`` as a polars data frame; ``name`` is the argument named in errors."""
     if isinstance(table, pl.DataFrame):
         return table
@@ -184,7 +184,7 @@ def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
         ) from fault
 
 
-def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+def _from_pandas(table: Any, name: str) -> pl.DataFrame:
     """Read a pandas table column by column: its own way to Arrow, and polars', need pyarrow installed.
 
     Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
@@ -196,7 +196,7 @@ def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
     return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
 
 
-def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
+def _series(title: str, column: Any) -> pl.Series:
     missing = column.isna().to_numpy()
     values = column.to_numpy()
     if values.dtype.kind in "iufb" and not missing.any():
@@ -207,7 +207,7 @@ def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
     return pl.Series(title, kept, strict=False)
 
 
-def _python(value: Any) -> Any:  # noqa: ANN401
+def _python(value: Any) -> Any:
     """Return a scalar of numpy as Python's own."""
     return value.item() if hasattr(value, "item") else value
 

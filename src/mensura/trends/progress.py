@@ -74,13 +74,7 @@ class _Slope:
 
 
 @check_arguments
-def measure_progress(
-    models: Any,  # noqa: ANN401
-    compute: Any = None,  # noqa: ANN401
-    *,
-    method: str = "releases",
-    level: float = 0.9,
-) -> Progress:
+def measure_progress(models: Any, compute: Any = None, *, method: str = "releases", level: float = 0.9) -> Progress:
     """Measure how much less training compute a given capability takes each year.
 
     Parameters
@@ -144,7 +138,7 @@ def measure_progress(
     )
 
 
-def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
+def _with_compute(models: Any, compute: Any) -> pl.DataFrame:
     """Return capabilities, dates, compute and family in one table."""
     needed = ["training_compute_flop", "family"]
     if compute is None:
@@ -156,7 +150,7 @@ def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
     return capabilities.join(read_compute(compute, distilled=True), on="subject", maintain_order="left")
 
 
-def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # noqa: ANN401
+def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:
     """Return subject, training_compute_flop and family; subjects marked as distilled stay out unless asked for.
 
     ``model`` is read as ``subject``. ``compute_family``, where a table has it, is the family trained alike and goes
