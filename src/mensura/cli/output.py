@@ -262,16 +262,11 @@ def write_tables(
         note_sums(stage, writer)
 
 
-def emit(
-    tables: Mapping[str, pl.DataFrame] | Result,
-    *,
-    texts: Any = None,  # a mapping of texts by file name; facts of any kind come beside it
-    **facts: object,
-) -> None:
+def emit(tables: Mapping[str, pl.DataFrame] | Result, *, texts: Any = None, **facts: object) -> None:
     """Serve ``--out`` and ``--json`` of the running command; a command that prints JSON ends here.
 
-    ``texts``: further files for ``--out``. The JSON object contains ``facts`` (of a result its warnings too), each
-    table as a list of rows under its name, and ``provenance``.
+    ``texts``: further files for ``--out``, texts by name. The JSON object contains ``facts`` (of a result its warnings
+    too), each table as a list of rows under its name, and ``provenance``.
     """
     context = _CONTEXT.get()
     given = {} if context is None else context.params
