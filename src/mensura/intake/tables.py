@@ -15,7 +15,7 @@ from mensura.core.frames import without_quotes
 from mensura.intake import statistics
 from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
-from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
+from mensura.intake.text import BLANK, TEXT_COLUMNS, TextStart, find_start, refuse_twice, typed
 
 FORMATS = "CSV with any usual separator, Parquet, Arrow, JSON, JSON lines, Excel, SPSS, Stata, SAS or R"
 """What the one reader of tables reads."""
@@ -107,7 +107,8 @@ def read_noted(
     try:
         table = _read_binary(path, suffix, part, keep_missing)
         if table is None:
-            return _read_text(read_bytes(path, most), str(path), encoding, header, infer, codes, row, unnamed)
+            start = find_start(read_bytes(path, most), str(path), encoding, header, unnamed)
+            return _read_text(start, str(path), infer, codes, row)
     except (pl.exceptions.PolarsError, OSError) as fault:
         reason = str(fault).splitlines()[0]
         raise MensuraError(f"{path}: not readable as a table ({reason}); expected {FORMATS}") from fault
@@ -212,18 +213,8 @@ def _python(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _read_text(
-    data: bytes,
-    name: str,
-    encoding: str | None,
-    header: bool,
-    infer: bool,
-    codes: Sequence[str],
-    row: str | None,
-    unnamed: str,
-) -> NotedTable:
-    """Read the bytes of a table of text."""
-    start = find_start(data, name, encoding, header, unnamed)
+def _read_text(start: TextStart, name: str, infer: bool, codes: Sequence[str], row: str | None) -> NotedTable:
+    """Read the rows of a table of text."""
     titles, notes = start.titles, list(start.notes)
     refuse_vast(name, start.data.count(b"\n"), len(titles))
     names = [title or f"\0{place}" for place, title in enumerate(titles, start=1)]
