@@ -96,6 +96,12 @@ def test_an_option_is_refused_where_it_has_no_use_and_taken_elsewhere(monkeypatc
             _refuse_unused(*call)
 
 
+def test_times_with_raters_are_refused(monkeypatch):
+    monkeypatch.setattr("mensura.cli.response_fit.given_options", list)
+    with pytest.raises(MensuraError, match="--set times: of no use here, because times belong to one ability and one"):
+        _refuse_unused(True, False, read_settings(["times=rt", "rater=who"], FitSettings))
+
+
 def test_survey_weights_make_a_table_of_people_and_a_replication_useful(monkeypatch):
     monkeypatch.setattr("mensura.cli.response_fit.given_options", lambda: ["people", "weights"])
     _refuse_unused(False, False, read_settings(["replication=brr"], FitSettings))

@@ -123,7 +123,7 @@ def fit(
 
 
 _OF_RIGHT = {"--explain", "--set density", "--set ray", "--set fix"}
-_OF_ONE_ABILITY = {"--reference", "--abilities", "--set device", "--set times"}
+_OF_ONE_ABILITY = {"--reference", "--abilities", "--set device"}
 
 
 def _refuse_unused(is_rated: bool, several: bool, rare: FitSettings) -> None:
@@ -136,7 +136,8 @@ def _refuse_unused(is_rated: bool, several: bool, rare: FitSettings) -> None:
         (several, "it needs a table of --dimensions", {"--bifactor", "--set rotation"}),
         (bool(has_columns), "it belongs to --regress, --weights or replicates", {"--people", "--set replication"}),
         (of_right, "it is for right and wrong answers in one dimension", _OF_RIGHT),
-        (not several, "several abilities have one population, posterior means and no times", _OF_ONE_ABILITY),
+        (not several, "several abilities have one population and posterior means", _OF_ONE_ABILITY),
+        (not several and rare.rater is None, "times belong to one ability and one rater", {"--set times"}),
         (is_rated and not several, "rating-scale and partial-credit-rasch have severities", {"--set rater"}),
     )
     for is_usable, because, names in rules:

@@ -1,8 +1,10 @@
-"""Response times as a second outcome: log seconds = intensity of the item − speed of the subject + noise.
+"""Response times as a second outcome: ln seconds = intensity of the item − speed of the subject + noise.
 
-Noise is normal with a spread of its own for each item, and speed is normal with mean 0 (van der Linden 2006). Within a
-group, speed correlates with ability (van der Linden 2007): answers and times together give both more exactly. The
-items keep their curves, and intensities are estimated by the EM algorithm, which is exact here.
+Noise is normal with a spread of its own for each item, and speed is normal with mean 0 in all groups (van der Linden
+2006). Within a group, speed correlates with ability (van der Linden 2007), so answers and times together give both more
+exactly. The EM algorithm finds the intensities, the spreads and the spread of speeds that make the times most likely.
+With these, and with the curves of the fit, the correlation makes answers and times together most likely. Its interval
+is symmetric in Fisher's z. Intervals of subjects are of their posteriors, and leave out errors of items.
 """
 
 from collections.abc import Sequence
@@ -128,7 +130,9 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
     kept, rows = np.unique(long["row"].to_numpy(), return_inverse=True)
     timed, columns = np.unique(long["column"].to_numpy(), return_inverse=True)
     if len(kept) < FEWEST or not float(np.ptp(long["logs"].to_numpy())) > 0.0:
-        raise MensuraError(f"times: {len(kept)} subjects of the fit; expected {FEWEST} or more with unlike times")
+        raise MensuraError(
+            f"times: {len(kept)} subjects of the fit; expected {FEWEST} or more with unlike times. Give more answers"
+        )
     logs = np.full((len(kept), len(timed)), np.nan)
     logs[rows, columns] = long["logs"].to_numpy()
     intensity, spread, sd, known, lead = _climb(logs)
