@@ -73,6 +73,7 @@ USES = {
     "device=cpu": ({"several": True}, {"is_rated": True}),
     "ray=local": ({"is_rated": True}, {}),
     "fix=items.csv": ({"is_rated": True}, {}),
+    "times=rt": ({"several": True}, {"is_rated": True}),
     "rater=who": ({"is_rated": True, "several": True}, {"is_rated": True}),
 }
 """Each option, a fit of no use for it, and one that takes it."""
@@ -93,6 +94,12 @@ def test_an_option_is_refused_where_it_has_no_use_and_taken_elsewhere(monkeypatc
         name = f"--set {option.partition('=')[0]}" if is_setting else f"--{option}"
         with pytest.raises(MensuraError, match=f"{name}: of no use here, because"):
             _refuse_unused(*call)
+
+
+def test_times_with_raters_are_refused(monkeypatch):
+    monkeypatch.setattr("mensura.cli.response_fit.given_options", list)
+    with pytest.raises(MensuraError, match="--set times: of no use here, because times belong to one ability and one"):
+        _refuse_unused(True, False, read_settings(["times=rt", "rater=who"], FitSettings))
 
 
 def test_survey_weights_make_a_table_of_people_and_a_replication_useful(monkeypatch):

@@ -111,13 +111,7 @@ def read_sealed(folder: Path) -> SealedPool:
 
 
 def write_submission(
-    pool: SealedPool,
-    estimates: Any,  # noqa: ANN401
-    folder: Path,
-    *,
-    method: str,
-    estimator: str,
-    made: date,
+    pool: SealedPool, estimates: Any, folder: Path, *, method: str, estimator: str, made: date
 ) -> dict[str, Any]:
     """Write a submission for a pool: its estimates, who made them, how and when, and a hash of all that."""
     check_choice("method", method, tuple(METHODS))

@@ -45,15 +45,15 @@ _NEEDED = {
 
 @check_arguments
 def estimate_baseline(
-    items: Any,  # noqa: ANN401
+    items: Any,
     people: str | Population | Sequence[str | Population],
     *,
-    estimates: Any = None,  # noqa: ANN401
+    estimates: Any = None,
     estimator: str | None = None,
     askers: Sequence[Asker] = (),
     asking: str = "direct",
     runs: int = 1,
-    anchors: Any = None,  # noqa: ANN401
+    anchors: Any = None,
     anchor_people: int | None = None,
     known_mean: KnownMean | None = None,
     scores: pl.DataFrame | None = None,

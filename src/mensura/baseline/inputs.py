@@ -109,7 +109,7 @@ class BaselineItems:
         return [stated if stated is not None else len(options) if shown else None for options, stated in rows]
 
 
-def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # noqa: ANN401
+def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:
     """Read the items of a benchmark from a file, a pool or a table.
 
     Parameters
@@ -166,7 +166,7 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
     return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), notes, file.titles)
 
 
-def _whole(cell: Any) -> int | None:  # noqa: ANN401
+def _whole(cell: Any) -> int | None:
     """Return a number of options; None where a cell holds none."""
     try:
         return None if cell is None else int(float(cell))
@@ -195,5 +195,5 @@ def _fault(item: TestItem) -> str:
     return _NO_OPTION if item.options and not item.right else ""
 
 
-def _says_yes(cell: Any) -> bool:  # noqa: ANN401
+def _says_yes(cell: Any) -> bool:
     return str("" if cell is None else cell).strip().casefold() not in ("", "0", "false", "no", "none")

@@ -45,7 +45,7 @@ _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
 _SHARES = ("rate", "low", "high")
 
 
-def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  # noqa: ANN401
+def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:
     """Read estimates of language models.
 
     Parameters
@@ -139,7 +139,7 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return table
 
 
-def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: ANN401
+def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:
     default = {"model": UNNAMED, "run": "1", "remembered": False}.get(column)
     if column not in frame.columns:
         return pl.lit(default, dtype=kind).alias(column)
@@ -152,7 +152,7 @@ def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: AN
 _TOO_FAR = 4.0  # standard errors between two rates of one item, from which they contradict each other
 
 
-def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:  # noqa: ANN401
+def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:
     """Return item, rate, n, population (null: of every population); refuse anchors that contradict each other.
 
     ``people``: behind an anchor that states no n; without it, such an anchor is refused.

@@ -48,8 +48,8 @@ A mean's bootstrap variance is the same either way, and 100,000 items cost no mo
 
 @check_arguments
 def calibrate(
-    rates: Any,  # noqa: ANN401
-    demands: Any,  # noqa: ANN401
+    rates: Any,
+    demands: Any,
     *,
     method: str = "hierarchical",
     groups: bool = False,
@@ -308,7 +308,7 @@ def _spreads(fit: HierarchicalFit, items: RatedItems) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SPREADS, orient="row")
 
 
-def fingerprint(table: Any) -> str:  # noqa: ANN401
+def fingerprint(table: Any) -> str:
     """Return the SHA-256 of a file's bytes, or of a table written as CSV."""
     if isinstance(table, str | Path):
         return hashlib.sha256(Path(table).read_bytes()).hexdigest()

@@ -74,7 +74,7 @@ class _Tested:
     floor: Floats
 
     @classmethod
-    def of(cls, table: Any, name: str) -> _Tested:  # noqa: ANN401
+    def of(cls, table: Any, name: str) -> _Tested:
         frame = read_rates(table, name=name, needed=("item", "observed", "rate"))
         if frame.height < FEWEST_ITEMS:
             raise MensuraError(f"{name}: {frame.height} items; equating needs {FEWEST_ITEMS} or more")
@@ -119,14 +119,7 @@ class _Tested:
         return np.clip(self.rate * 10.0**moved, _LEAST, 1.0 - _LEAST)
 
 
-def equate(
-    one: Any,  # noqa: ANN401
-    other: Any,  # noqa: ANN401
-    *,
-    names: tuple[str, str] = ("A", "B"),
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> Equating:
+def equate(one: Any, other: Any, *, names: tuple[str, str] = ("A", "B"), draws: int = DRAWS, seed: int = 0) -> Equating:
     """Read levels and scores of one test in those of another, through the world population.
 
     Parameters

@@ -147,8 +147,8 @@ class RatedItems:
 
 
 def read_items(
-    rates: Any,  # noqa: ANN401
-    demands: Any,  # noqa: ANN401
+    rates: Any,
+    demands: Any,
     *,
     level_error: float | None = None,
     readers: float = 1.0,

@@ -68,7 +68,7 @@ class Answered:
         return (tried @ table).toarray().reshape(size), (won @ table).toarray().reshape(size)
 
 
-def line_up(outcomes: Any, demands: Any, columns: str | None = None) -> Answered:  # noqa: ANN401
+def line_up(outcomes: Any, demands: Any, columns: str | None = None) -> Answered:
     """Line up outcomes (subject, item, correct[, options]) and demands, tables of any library or paths.
 
     ``correct``: 0 or 1, true or false, or a share. Several outcomes of a subject on an item are averaged. ``options``:
@@ -134,7 +134,7 @@ def pick_subjects(outcomes: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
     return order.join(outcomes, on="subject", how="left", maintain_order="left")
 
 
-def _checked(source: Any, columns: Mapping[str, str]) -> pl.DataFrame:  # noqa: ANN401
+def _checked(source: Any, columns: Mapping[str, str]) -> pl.DataFrame:
     """Return subject, item, correct, options, each checked."""
     needed = OUTCOMES[:3]
     frame = read_columns(source, OUTCOMES, name="outcomes", needed=needed, numbers=("options",), columns=columns)
@@ -167,7 +167,7 @@ def _as_share(values: pl.Series) -> pl.Series:
     return plain.cast(pl.Float64, strict=False).fill_null(words)
 
 
-def level_table(demands: Any, columns: Mapping[str, str] | None = None) -> tuple[pl.DataFrame, list[str]]:  # noqa: ANN401
+def level_table(demands: Any, columns: Mapping[str, str] | None = None) -> tuple[pl.DataFrame, list[str]]:
     """Return item and a column per dimension, readings averaged; items that lack a dimension are left out."""
     codes = list(annotated_dimensions())
     readings = read_demands(read_level_table(demands, codes, columns=columns), codes=codes)

@@ -74,7 +74,7 @@ class ProfileResult(Result):
         sizes = f"{counted(self.statements.height, 'subject')}, {counted(len(self.dimensions), 'dimension')}"
         return f"Profile ({self.method}): {sizes}; ability in levels with its 90% interval"
 
-    def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
+    def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:
         """Return subject, item, chance, low, high: the chance to solve new items, from their demands alone.
 
         ``options``: answers on offer, when one may guess. The 90% interval is about the subject's abilities.
@@ -102,8 +102,8 @@ class ProfileResult(Result):
 
 @check_arguments
 def profile(
-    outcomes: Any,  # noqa: ANN401
-    demands: Any,  # noqa: ANN401
+    outcomes: Any,
+    demands: Any,
     *,
     method: str = "joint",
     calibration: Calibration | None = None,
@@ -176,11 +176,7 @@ def profile_answered(
 
 
 def profile_counts(
-    counts: Any,  # noqa: ANN401
-    *,
-    calibration: Calibration | None = None,
-    draws: int = DRAWS,
-    seed: int = 0,
+    counts: Any, *, calibration: Calibration | None = None, draws: int = DRAWS, seed: int = 0
 ) -> ProfileResult:
     """Find abilities by the published recipe from counts by level.
 

@@ -256,7 +256,7 @@ def read_calibration_file(path: str | Path) -> CalibrationFile:
     return CalibrationFile(lines, bases, str(path), content.get("inputs") or {})
 
 
-def _line_table(rows: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+def _line_table(rows: Any, name: str) -> pl.DataFrame:
     whole = isinstance(rows, list) and rows and all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
     if not whole:
         raise MensuraError(f"{name} must be a list of lines with {', '.join(_ROW)}")

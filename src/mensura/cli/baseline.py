@@ -82,7 +82,8 @@ def baseline(
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
     if minutes and not people:
-        _print_minutes(target, columns, estimates, estimator, anchors, rare.pay if planning else None)
+        judged = _estimate_minutes(estimates, estimator, anchors)
+        _print_minutes(judged, target, columns, estimates, rare.pay if planning else None)
         return
     if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
         _print_known(target, evidence)
@@ -137,17 +138,11 @@ def _estimate_minutes(estimates: str | None, estimator: str | None, anchors: Pat
 
 
 def _print_minutes(
-    target: str,
-    columns: str | None,
-    estimates: str | None,
-    estimator: str | None,
-    anchors: Path | None,
-    pay: float | None,
+    judged: pl.DataFrame, target: str, columns: str | None, estimates: str | None, pay: float | None
 ) -> None:
     """Print the minutes that a professional needs for each item, and with ``pay`` the price of a person."""
     from mensura.baseline import read_items
 
-    judged = _estimate_minutes(estimates, estimator, anchors)
     names = read_items(target, columns=columns).table.select(pl.col("item").cast(pl.String))
     table = names.join(judged, on="item", how="left", maintain_order="left")
     if (missing := table["minutes"].null_count()) == table.height:

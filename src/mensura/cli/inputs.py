@@ -95,11 +95,7 @@ def check_date(value: str | None) -> str | None:
 
 
 def read_added(
-    evidence: Evidence,
-    source: Path | list[str],
-    new_model: NewModel,
-    accept_near: Mapping[str, str],
-    **allowed: Any,  # noqa: ANN401
+    evidence: Evidence, source: Path | list[str], new_model: NewModel, accept_near: Mapping[str, str], **allowed: Any
 ) -> ScoreReading:
     """Read scores that a user brings, new models as the options describe them.
 

@@ -43,27 +43,27 @@ def check_output(path: Path | None) -> Path | None:
     return path
 
 
-def opt(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+def opt(text: str, *names: str, **more: Any) -> Any:
     """Declare an option with its line of help."""
     return typer.Option(*names, help=text, **more)
 
 
-def arg(text: str, **more: Any) -> Any:  # noqa: ANN401
+def arg(text: str, **more: Any) -> Any:
     """Declare an argument with its line of help."""
     return typer.Argument(help=text, **more)
 
 
-def inarg(text: str, **more: Any) -> Any:  # noqa: ANN401
+def inarg(text: str, **more: Any) -> Any:
     """Declare an argument that takes a file or folder to read."""
     return typer.Argument(help=text, callback=check_input, **more)
 
 
-def infile(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+def infile(text: str, *names: str, **more: Any) -> Any:
     """Declare an option that takes a file or folder to read."""
     return typer.Option(*names, help=text, callback=check_input, **{"metavar": "FILE", **more})
 
 
-def outfile(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+def outfile(text: str, *names: str, **more: Any) -> Any:
     """Declare an option that takes a file or folder to write."""
     return typer.Option(*names, help=text, callback=check_output, **more)
 
@@ -106,7 +106,7 @@ Method = Annotated[str | None, opt("IQ method: joint (default) or published.", c
 Scale = Annotated[str | None, opt("Frozen scale, such as 2026-12; no score changes on it.")]
 
 
-def check_options(program: Any, words: list[str]) -> None:  # noqa: ANN401
+def check_options(program: Any, words: list[str]) -> None:
     """Refuse an option given twice that counts once, and one that is unknown, with what to write instead."""
     command = program
     for word in words:

@@ -197,7 +197,7 @@ class PlainConsole(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
-    def print(self, *objects: Any, **settings: Any) -> None:  # noqa: ANN401
+    def print(self, *objects: Any, **settings: Any) -> None:
         """Print, after the bar of a long command is gone."""
         with waiting.paused():
             super().print(*objects, **settings)
@@ -262,16 +262,11 @@ def write_tables(
         note_sums(stage, writer)
 
 
-def emit(
-    tables: Mapping[str, pl.DataFrame] | Result,
-    *,
-    texts: Any = None,  # noqa: ANN401 -- a mapping of texts by file name; facts of any kind come beside it
-    **facts: object,
-) -> None:
+def emit(tables: Mapping[str, pl.DataFrame] | Result, *, texts: Any = None, **facts: object) -> None:
     """Serve ``--out`` and ``--json`` of the running command; a command that prints JSON ends here.
 
-    ``texts``: further files for ``--out``. The JSON object contains ``facts`` (of a result its warnings too), each
-    table as a list of rows under its name, and ``provenance``.
+    ``texts``: further files for ``--out``, texts by name. The JSON object contains ``facts`` (of a result its warnings
+    too), each table as a list of rows under its name, and ``provenance``.
     """
     context = _CONTEXT.get()
     given = {} if context is None else context.params
@@ -290,7 +285,7 @@ def emit(
         notices.print(f"wrote {', '.join(files)} to {out}", style="dim")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

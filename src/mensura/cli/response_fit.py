@@ -34,6 +34,7 @@ class FitSettings(CountSettings):
     ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
     fix: Annotated[Path | None, "items.csv of another fit: its items keep their parameters and set the scale."] = None
     rater: Annotated[str | None, "Column of who rated: severities, of rating-scale and partial-credit-rasch."] = None
+    times: Annotated[str | None, "Column of seconds per answer in a long table, such as rt: times and speeds."] = None
 
 
 @takes(FitSettings)
@@ -70,8 +71,9 @@ def fit(
     is_rated = model in CATEGORY_MODELS
     _refuse_unused(is_rated, dimensions is not None, rare)
     is_stored = not is_rated and dimensions is None and len(files) == 1 and is_store(files[0])
-    if is_stored and regress:
-        raise MensuraError("--regress: a response store keeps answers on disk; give the files it was made of instead")
+    if is_stored and (regress or rare.times):
+        option = "--regress" if regress else "--set times"
+        raise MensuraError(f"{option}: a response store keeps answers on disk; give the files it was made of instead")
     columns = [name for name in (weights, rare.replicates, rare.cluster, *(regress or ())) if name is not None]
     rest: list[Any] = list(files)
     about = survey = None
@@ -100,6 +102,11 @@ def fit(
         counts = None if dimensions is not None else table
         how = {"on": regress, "survey": survey}
         more.append(responses.regress_abilities(result, counts, about, **how))
+    if rare.times is not None and not isinstance(result, responses.DimensionFit):
+        from mensura.responses.times import read_times
+
+        seconds = read_times(files, rare.times, header=rare.header, columns=map_)
+        more.append(responses.fit_times(result, table, seconds))
     if explain is not None and isinstance(result, responses.ResponseFit):
         more.append(responses.explain_items(result, read_table(explain)))
     facts = {name: getattr(result, name) for name in ("estimation", "log_likelihood", "passes", "converged")}
@@ -121,7 +128,7 @@ _OF_ONE_ABILITY = {"--reference", "--abilities", "--set device"}
 
 def _refuse_unused(is_rated: bool, several: bool, rare: FitSettings) -> None:
     """Refuse options that the fit would leave aside."""
-    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater", "times")
     given = {f"--{name}" for name in given_options()} | {f"--set {name}" for name in changed(rare, *rarer)}
     of_right = not (several or is_rated)
     has_columns = given & {"--weights", "--regress", "--set replicates", "--set cluster"}
@@ -130,6 +137,7 @@ def _refuse_unused(is_rated: bool, several: bool, rare: FitSettings) -> None:
         (bool(has_columns), "it belongs to --regress, --weights or replicates", {"--people", "--set replication"}),
         (of_right, "it is for right and wrong answers in one dimension", _OF_RIGHT),
         (not several, "several abilities have one population and posterior means", _OF_ONE_ABILITY),
+        (not several and rare.rater is None, "times belong to one ability and one rater", {"--set times"}),
         (is_rated and not several, "rating-scale and partial-credit-rasch have severities", {"--set rater"}),
     )
     for is_usable, because, names in rules:

@@ -28,7 +28,7 @@ def takes(kind: type) -> Callable[[F], F]:
     return mark
 
 
-def list_settings(kind: Any) -> list[str]:  # noqa: ANN401
+def list_settings(kind: Any) -> list[str]:
     """Return the lines of a command's help about its rarer settings: name, default and meaning."""
     hints = get_type_hints(kind, include_extras=True)
     lines = [f"  {one.name}={_as_written(one.default)}  {hints[one.name].__metadata__[0]}" for one in fields(kind)]

@@ -126,28 +126,16 @@ def show(tables: Mapping[str, pl.DataFrame] | Result, layout: str, **words: obje
     """Print the tables that a layout of ``tables.toml`` names, in its order; ``words`` fill its titles."""
     available = tables if isinstance(tables, Mapping) else tables.tables()
     for name, how in _layouts()[layout].items():
-        if name in available:
-            _show_one(available[name], words, **how)
+        frame = available.get(name)
+        if frame is not None and (frame.height or not how.get("optional")):
+            shown = frame.select(how.get("columns", frame.columns)).drop(how.get("drop", ()), strict=False)
+            rest = {key: how[key] for key in how.keys() - {"title", "columns", "drop", "optional"}}
+            print_table(shown, title=how["title"].format(**words), **rest)
 
 
 @cache
 def _layouts() -> dict[str, dict[str, Any]]:
     return tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
-
-
-def _show_one(
-    frame: pl.DataFrame,
-    words: Mapping[str, object],
-    *,
-    title: str,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    optional: bool = False,
-    **how: Any,  # noqa: ANN401
-) -> None:
-    if frame.height or not optional:
-        shown = (frame if columns is None else frame.select(columns)).drop(drop, strict=False)
-        print_table(shown, title=title.format(**words), **how)
 
 
 def _keys(frame: pl.DataFrame) -> int:

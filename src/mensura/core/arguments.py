@@ -78,7 +78,7 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
+def _fits(value: Any, kind: Any) -> bool:
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any or isinstance(kind, TypeVar):
         return True
@@ -104,7 +104,7 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
     return isinstance(value, kind)
 
 
-def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401
+def _is_list(value: Any, origin: Any) -> bool:
     if isinstance(value, str | bytes | Mapping | pl.DataFrame | type):
         return False
     if origin in (list, tuple, set):
@@ -117,7 +117,7 @@ def _can_be_written(text: str) -> bool:
     return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _words(kind: Any) -> str:  # noqa: ANN401
+def _words(kind: Any) -> str:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(_words(one) for one in inner))
@@ -133,6 +133,6 @@ def _words(kind: Any) -> str:  # noqa: ANN401
     return "evidence, as mensura.load() returns it" if name == "Evidence" else with_article(name)
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401
+def _shown(value: Any) -> str:
     text = ascii(value) if isinstance(value, str | bytes | int | float | Path) else f"a {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -238,7 +238,7 @@ def _write(file: Path, result: object) -> None:
 class ResultPickler(pickle.Pickler):
     """Pickles results, read-only mappings in them included."""
 
-    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
+    def reducer_override(self, value: object) -> Any:
         """Say how a value is pickled that cannot say it itself."""
         if isinstance(value, MappingProxyType):
             return _read_only, (dict(value),)

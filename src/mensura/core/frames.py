@@ -24,7 +24,7 @@ def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
 
 
-def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:
     """Read a CSV file of this package (or its bytes); :func:`read_table` reads what users bring."""
     return without_quotes(pl.read_csv(path, glob=False, **options))
 

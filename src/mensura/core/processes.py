@@ -100,7 +100,7 @@ class Processes:
         return child
 
 
-async def run_apart(function: Callable[..., T], *arguments: Any, niceness: int = POLITE) -> T:  # noqa: ANN401
+async def run_apart(function: Callable[..., T], *arguments: Any, niceness: int = POLITE) -> T:
     """Return ``function(*arguments)``, computed in another process; to cancel this kills the process.
 
     ``niceness``: how far its priority is below this process's; 0 if nobody can be served before it ends.
@@ -162,7 +162,7 @@ MOST_DEATHS = 10
 """How often Ray runs a task again whose worker died."""
 
 
-def import_ray() -> Any:  # noqa: ANN401
+def import_ray() -> Any:
     """Return the package, or name the extra that installs it."""
     try:
         import ray
@@ -171,7 +171,7 @@ def import_ray() -> Any:  # noqa: ANN401
     return ray
 
 
-def join_ray(address: str) -> Any:  # noqa: ANN401
+def join_ray(address: str) -> Any:
     """Join or start a cluster and return the package.
 
     ``address``: ``local`` for one worker per processor of this machine, or that of a cluster, such as
@@ -189,7 +189,7 @@ def join_ray(address: str) -> Any:  # noqa: ANN401
     return ray
 
 
-def collect(ray: Any, handles: Any) -> Any:  # noqa: ANN401
+def collect(ray: Any, handles: Any) -> Any:
     """Wait for results and return them."""
     try:
         return ray.get(handles)

@@ -18,7 +18,7 @@ ROWS_SHOWN = 10
 ROWS_PLOTTED = 30
 
 
-def set_computed(result: R, **parts: Any) -> R:  # noqa: ANN401
+def set_computed(result: R, **parts: Any) -> R:
     """Give a result cached properties that were computed already, and return it.
 
     A cached property allows writes; ``object.__setattr__`` makes them, because results are frozen.
@@ -66,7 +66,7 @@ class Result:
         return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables().items()}
 
     @check_arguments
-    def plot(self, rows: int = ROWS_PLOTTED) -> Any:  # noqa: ANN401
+    def plot(self, rows: int = ROWS_PLOTTED) -> Any:
         """Draw the table that :attr:`shown` gives: one row per subject, its value and interval.
 
         A notebook shows the picture. ``picture.save("picture.svg")`` writes it.

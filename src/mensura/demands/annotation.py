@@ -86,7 +86,7 @@ class Annotation(Result):
 
 @check_arguments
 def annotate(
-    pool: Any,  # noqa: ANN401
+    pool: Any,
     *,
     model: str | Asker | Sequence[str | Asker],
     protocol: str = PROTOCOL,
@@ -96,7 +96,7 @@ def annotate(
     dimensions: Iterable[str] | None = None,
     aggregate: str = "median",
     seed: int = 0,
-    **settings: Any,  # noqa: ANN401
+    **settings: Any,
 ) -> Annotation:
     """Annotate the items of a pool with demand levels.
 
@@ -150,12 +150,7 @@ def annotate(
 
 
 def carry_out(
-    plan: AnnotationPlan,
-    models: Sequence[str | Asker],
-    *,
-    aggregate: str = "median",
-    seed: int = 0,
-    **settings: Any,  # noqa: ANN401
+    plan: AnnotationPlan, models: Sequence[str | Asker], *, aggregate: str = "median", seed: int = 0, **settings: Any
 ) -> Annotation:
     """Ask every model the questions of a plan.
 

@@ -85,7 +85,7 @@ class _Sample:
     levels: Floats
 
 
-def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0) -> DemandsCheck:  # noqa: ANN401
+def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0) -> DemandsCheck:
     """Compare demand levels with the success rates of people.
 
     Parameters

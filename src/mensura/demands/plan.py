@@ -66,7 +66,7 @@ class AnnotationPlan:
 
 
 def plan_annotation(
-    pool: Any,  # noqa: ANN401
+    pool: Any,
     *,
     protocol: str = PROTOCOL,
     repeats: int = 1,
@@ -122,7 +122,7 @@ class Asked:
     cost: float | None
 
 
-def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:  # noqa: ANN401
+def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:
     """Ask one model everything a plan holds."""
     with opened(model, plan.max_tokens, settings) as asker:
         return _sorted_out(plan, asker.ask(plan.questions, plan.protocol.read), asker.model)

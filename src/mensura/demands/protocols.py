@@ -238,7 +238,7 @@ def read_object(text: str) -> AnswerReading:
     return AnswerReading(record, why if isinstance(why, str) else "")
 
 
-def level_of(value: Any) -> int:  # noqa: ANN401
+def level_of(value: Any) -> int:
     """Return a level that stands in an object, or say why it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise UnreadableError(f"{_shown(value)} is no level; expected 0 to {HIGHEST}")

@@ -51,11 +51,7 @@ LEVEL_FIELDS = ("item", "dimension", "level", "annotator", "repeat", "spread")
 
 
 def read_level_table(
-    source: Any,  # noqa: ANN401
-    codes: Iterable[str],
-    *,
-    name: str = "demands",
-    columns: Mapping[str, str] | None = None,
+    source: Any, codes: Iterable[str], *, name: str = "demands", columns: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
     """Read a table of levels, long or wide, and give its columns Mensura's names; see :func:`read_demands`."""
     frame = read_columns(source, LEVEL_FIELDS, name=name, needed=["item"], columns=columns)
@@ -64,11 +60,7 @@ def read_level_table(
 
 
 def read_demands(
-    source: Any,  # noqa: ANN401
-    *,
-    codes: Iterable[str] | None = None,
-    name: str = "demands",
-    columns: str | None = None,
+    source: Any, *, codes: Iterable[str] | None = None, name: str = "demands", columns: str | None = None
 ) -> pl.DataFrame:
     """Read the levels that annotators gave, from a table of any format or library.
 

@@ -50,7 +50,7 @@ class ItemView:
         return "\n".join(parts)
 
 
-def item_table(pool: Any, columns: str | None = None) -> pl.DataFrame:  # noqa: ANN401
+def item_table(pool: Any, columns: str | None = None) -> pl.DataFrame:
     """Return the items of a pool, a tidy folder, an items file of any layout, a table, or the shipped ``"example"``.
 
     ``columns``: fields and their columns, such as ``text=stem,key=answer:1``.
@@ -80,7 +80,7 @@ def item_table(pool: Any, columns: str | None = None) -> pl.DataFrame:  # noqa: 
     return tidy.check_items(pl.DataFrame(rows, schema_overrides=_COLUMNS, infer_schema_length=None), name=file.name)
 
 
-def _read_items(source: Any) -> ItemFile:  # noqa: ANN401
+def _read_items(source: Any) -> ItemFile:
     """Read items of any layout; of a table with Mensura's own columns, item and text, nothing but such columns."""
     _, records = read_records(source, titles={name for names in FIELDS.values() for name in names})
     if not records or not {"item", "text"} <= set(records[0].cells):
@@ -190,10 +190,7 @@ def unguessability(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def annotation_sheet(
-    pool: Any,  # noqa: ANN401
-    *,
-    rubrics: str | Path | None = None,
-    dimensions: Iterable[str] | None = None,
+    pool: Any, *, rubrics: str | Path | None = None, dimensions: Iterable[str] | None = None
 ) -> pl.DataFrame:
     """Make an empty annotation sheet for people, who see what a language model sees.
 

@@ -114,7 +114,7 @@ class Evidence(Result):
 
     def read_scores(
         self,
-        source: Any,  # noqa: ANN401
+        source: Any,
         *,
         unit: str | None = None,
         accept_near: Mapping[str, str] = {},
@@ -141,7 +141,7 @@ class Evidence(Result):
 
     def add(
         self,
-        source: Any,  # noqa: ANN401
+        source: Any,
         *,
         unit: str | None = None,
         accept_near: Mapping[str, str] = {},

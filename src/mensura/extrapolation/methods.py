@@ -221,7 +221,7 @@ def extrapolate(
     group: str = ALL,
     focal: Population | str | None = None,
     method: str | Extrapolator = "poststratification",
-    links: Any = None,  # noqa: ANN401
+    links: Any = None,
     kind: str | None = None,
     world: World | None = None,
     description: str = "",

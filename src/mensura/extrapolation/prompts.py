@@ -137,7 +137,7 @@ def read_template(name: str, own: Path | None = None) -> Mapping[str, Any]:
     return {key: _merged(part, changes[key]) if key in changes else part for key, part in shipped.items()}
 
 
-def _merged(shipped: Any, own: Any) -> Any:  # noqa: ANN401
+def _merged(shipped: Any, own: Any) -> Any:
     if isinstance(shipped, dict) and isinstance(own, dict):
         return {**shipped, **{key: _merged(shipped.get(key), part) for key, part in own.items()}}
     return own

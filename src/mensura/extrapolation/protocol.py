@@ -198,12 +198,12 @@ class Extrapolator(Protocol):
 
 
 def make_task(
-    items: Any,  # noqa: ANN401
-    rates: Any,  # noqa: ANN401
+    items: Any,
+    rates: Any,
     focal: Population,
     reference: Population,
     *,
-    links: Any = None,  # noqa: ANN401
+    links: Any = None,
     kind: str = "country",
     pool: str = "",
     description: str = "",
@@ -268,7 +268,7 @@ def _rate_table(rates: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
-def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN401
+def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:
     """Return the known rates of the reference (one draw) and the answers behind each rate, infinite where unknown."""
     rate, n = np.full(len(names), np.nan), np.full(len(names), np.inf)
     if links is not None:

@@ -73,10 +73,6 @@ class Prior:
         names = ("shift_sd", "slope_sd", "interaction", "gap_interaction")
         return replace(self, **{name: factor**0.5 * getattr(self, name) for name in names})
 
-    def shift_variance(self, expected: float) -> float:
-        """Return the variance of δ where a shift of ``expected`` logits is expected."""
-        return self.shift_sd**2 + (self.gap_shift * expected) ** 2
-
     def interaction_variance(self, gap: Floats) -> Floats:
         """Return τ² between groups that differ by ``gap`` logits."""
         return np.asarray(self.interaction**2 + (self.gap_interaction * np.minimum(gap, LARGEST_GAP)) ** 2)
@@ -233,7 +229,7 @@ class _Belief:
         """Return nodes × draws × parameters, and the weight of each node."""
         factor, weight = unknown_variances(SHIFT_DF, SHIFT_NODES)
         variance = np.empty((len(factor), len(gap), size))
-        variance[:, :, 0] = self.prior.shift_variance(self.expected_gap) * factor[:, None]
+        variance[:, :, 0] = (self.prior.shift_sd**2 + (self.prior.gap_shift * self.expected_gap) ** 2) * factor[:, None]
         variance[:, :, 1] = self.prior.slope_sd**2
         if self.feature_variance is not None and size > 2:
             variance[:, :, 2:] = self.feature_variance

@@ -114,7 +114,7 @@ def _timed(mode: Mode, times: pl.DataFrame) -> Floats:
     return tasks["timed"].fill_null(0.0).to_numpy()
 
 
-def _cells(mode: Mode, suite: Any, place: int, timed: Floats) -> tuple[Floats, Floats, Floats, Floats]:  # noqa: ANN401
+def _cells(mode: Mode, suite: Any, place: int, timed: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return lengths, whether timed, successes and trials of the tasks that a subject ran."""
     row = int(np.searchsorted(suite.rows, place))
     ran = suite.trials[row] > 0

@@ -81,7 +81,7 @@ def _weights(table: pl.DataFrame, weights: str) -> Floats:
     return table.select(weight / weight.sum().over("subject")).to_series().to_numpy()
 
 
-def _minutes(intercept: Any, slope: Any, level: float) -> Any:  # noqa: ANN401
+def _minutes(intercept: Any, slope: Any, level: float) -> Any:
     """Return the length at which success is ``level``; infinite where success does not fall."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.where(slope == 0, np.inf, np.exp2((scipy.special.logit(level) - intercept) / slope))[()]

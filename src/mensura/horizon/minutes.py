@@ -64,11 +64,7 @@ def load_runs() -> EmbeddedRuns:
 
 
 def estimate_minutes(
-    estimates: Any,  # noqa: ANN401
-    anchors: Any = None,  # noqa: ANN401
-    *,
-    kind: str = MODEL,
-    reference: pl.DataFrame | None = None,
+    estimates: Any, anchors: Any = None, *, kind: str = MODEL, reference: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """Estimate the minutes that a professional needs for each item.
 
@@ -117,6 +113,6 @@ def estimate_minutes(
     return table.with_columns(status=pl.when(is_anchor).then(pl.lit("measured")).otherwise(tied))
 
 
-def _as_times(table: Any, kind: str) -> pl.DataFrame:  # noqa: ANN401
+def _as_times(table: Any, kind: str) -> pl.DataFrame:
     """Return a table of items and minutes as times of one kind, in a suite of their own."""
     return read_times(table, [])[0].with_columns(suite=pl.lit(_NEW), kind=pl.lit(kind), how=pl.lit(kind))

@@ -39,7 +39,7 @@ class HorizonData:
     notes: tuple[str, ...]
 
 
-def read_data(runs: Any, times: Any = None, *, score: str | None = None) -> HorizonData:  # noqa: ANN401
+def read_data(runs: Any, times: Any = None, *, score: str | None = None) -> HorizonData:
     """Read runs and the times of their tasks, and match them by suite and task."""
     notes: list[str] = []
     tables = [] if times is None else list(times) if isinstance(times, list | tuple) else [times]
@@ -61,7 +61,7 @@ def read_data(runs: Any, times: Any = None, *, score: str | None = None) -> Hori
     return HorizonData(frame, observed, pl.concat([part for _, part in parts]), tuple(notes))
 
 
-def read_runs(runs: Any, *, notes: list[str], score: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame | None]:  # noqa: ANN401
+def read_runs(runs: Any, *, notes: list[str], score: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """Return runs with one row per subject, suite and task, and the times that they contain, if any."""
     name = str(runs) if isinstance(runs, str | Path) else "runs"
     table = _from_log(runs) if _is_log(runs) else as_frame(runs, name=name)
@@ -95,7 +95,7 @@ def read_runs(runs: Any, *, notes: list[str], score: str | None = None) -> tuple
     return _pooled_runs(frame, name, one_each=chosen["trials"] is not None, notes=notes), times
 
 
-def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
+def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the times of tasks by kind, and the attempts of people (suite, task, minutes, solved)."""
     name = str(times) if isinstance(times, str | Path) else "times"
     table = as_frame(times, name=name)
@@ -255,12 +255,12 @@ def _pooled_runs(frame: pl.DataFrame, name: str, *, one_each: bool, notes: list[
     )
 
 
-def _is_log(runs: Any) -> bool:  # noqa: ANN401
+def _is_log(runs: Any) -> bool:
     names = (*RUN_NAMES["subject"], "alias")
     return isinstance(runs, str | Path) and (Path(runs).is_dir() or is_sample_log(Path(runs), names))
 
 
-def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
+def _from_log(runs: Any) -> pl.DataFrame:
     """Return the samples of evaluation logs as runs; an item TASK:SAMPLE is of the suite TASK."""
     path = Path(runs)
     files = sorted(file for file in path.rglob("*") if is_sample_log(file)) if path.is_dir() else [path]

@@ -69,8 +69,8 @@ class HorizonFit(Result):
 
 @check_arguments
 def fit_horizons(
-    runs: Any,  # noqa: ANN401
-    times: Any = None,  # noqa: ANN401
+    runs: Any,
+    times: Any = None,
     *,
     method: str = OWN,
     score: str | None = None,

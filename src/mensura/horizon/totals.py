@@ -19,7 +19,7 @@ _GRID = np.arange(-20.0, 30.0, 0.25)
 """Lengths at which half of the tasks may be solved, in doublings of a minute."""
 
 
-def fit_totals(scores: Any, lengths: Any, *, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
+def fit_totals(scores: Any, lengths: Any, *, seed: int = 0) -> pl.DataFrame:
     """Find the horizons at which lengths of tasks give the total scores.
 
     Parameters

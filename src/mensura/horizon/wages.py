@@ -18,7 +18,7 @@ _STEPS = 8
 """Lengths per doubling at which costs are compared."""
 
 
-def read_wages(wage: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_wages(wage: Any) -> pl.DataFrame:
     """Return occupation and wage, in dollars an hour: of a number, or of a table."""
     try:
         table = pl.DataFrame({"occupation": ["any"], "wage": [float(wage)]})

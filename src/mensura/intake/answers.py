@@ -122,7 +122,7 @@ Answers = pl.DataFrame | WideAnswers
 
 
 def read_answers(
-    source: Any,  # noqa: ANN401
+    source: Any,
     *,
     subject: str | None = None,
     by: str | None = None,
@@ -186,7 +186,7 @@ def read_answers(
     yield _of_table(_read_table(path, header, unnamed, log), mapped, by, group, str(source), log)
 
 
-def read_answer_table(source: Any, *, header: bool = True) -> NotedTable | None:  # noqa: ANN401
+def read_answer_table(source: Any, *, header: bool = True) -> NotedTable | None:
     """Return a source as one table; None where it is none, such as an evaluation log or a folder."""
     if isinstance(source, np.ndarray) and source.ndim == 2:
         source = {f"item {place}": column for place, column in enumerate(source.T, start=1)}

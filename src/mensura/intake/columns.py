@@ -74,7 +74,7 @@ def find_columns(
 
 
 def read_columns(
-    source: Any,  # noqa: ANN401
+    source: Any,
     fields: Sequence[str],
     *,
     name: str,
@@ -158,7 +158,7 @@ _SHARE = "a share from 0 to 1"
 
 
 def read_rates(
-    source: Any,  # noqa: ANN401
+    source: Any,
     *,
     name: str = "rates",
     needed: Sequence[str] = ("item", "rate"),

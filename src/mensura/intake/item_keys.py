@@ -47,7 +47,7 @@ class RawItem:
     first_is_one: bool
 
 
-def cell_words(cell: Any) -> str:  # noqa: ANN401
+def cell_words(cell: Any) -> str:
     """Return a cell as text: of a conversation the words of its user."""
     if cell is None:
         return ""
@@ -62,13 +62,13 @@ def turns(cell: Sequence[Any]) -> list[tuple[Any, str]]:
     return [(one.get("role", one.get("from")), cell_words(_part(one, ("content", "text", "value")))) for one in parts]
 
 
-def _part(option: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401
+def _part(option: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the first of these parts that an object has, whatever the spelling of its name."""
     simple = {simple_name(str(name)): cell for name, cell in option.items()}
     return next((simple[name] for name in names if name in simple), None)
 
 
-def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: ANN401
+def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return options and their labels from a list, from texts with labels, or from text that writes either."""
     if isinstance(cell, str):
         cell = _parsed(cell)
@@ -132,7 +132,7 @@ def _starts_line(text: str, place: int) -> bool:
     return not text[:place].rpartition("\n")[2].strip()
 
 
-def _parsed(cell: str) -> Any:  # noqa: ANN401
+def _parsed(cell: str) -> Any:
     """Return what a cell of text writes: a JSON value, a Python literal, NumPy's form of a list, or parts."""
     text = cell.strip()
     if text.startswith(("[", "{", "array(")):
@@ -194,7 +194,7 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
     return resolved, notes
 
 
-def separate_keys(key: Any) -> Any:  # noqa: ANN401
+def separate_keys(key: Any) -> Any:
     """Return the keys of a cell that writes several: between bars, or on lines of their own."""
     if not isinstance(key, str) or key.strip().startswith("["):
         return key
@@ -202,7 +202,7 @@ def separate_keys(key: Any) -> Any:  # noqa: ANN401
     return [part for part in parts if part]
 
 
-def _key_list(key: Any, options: Sequence[str]) -> list[Any]:  # noqa: ANN401
+def _key_list(key: Any, options: Sequence[str]) -> list[Any]:
     if isinstance(key, str) and key.strip().startswith(("[", "{")):
         parsed = _parsed(key)
         key = parsed if isinstance(parsed, list | Mapping) else key
@@ -225,14 +225,14 @@ def _key_list(key: Any, options: Sequence[str]) -> list[Any]:  # noqa: ANN401
     return [] if key is None or (isinstance(key, str) and not key.strip()) else [key]
 
 
-def _is_truth(key: Any, raw: RawItem) -> bool:  # noqa: ANN401
+def _is_truth(key: Any, raw: RawItem) -> bool:
     """Tell whether a key says yes or no: true and false, or the 0 and 1 of a question about a passage."""
     if isinstance(key, bool) or str(key).casefold() in ("true", "false"):
         return isinstance(key, bool) or "passage" in map(simple_name, raw.cells)
     return str(key) in ("0", "1") and "passage" in map(simple_name, raw.cells)
 
 
-def _number(key: Any, raw: RawItem, lettered: bool) -> str:  # noqa: ANN401
+def _number(key: Any, raw: RawItem, lettered: bool) -> str:
     """Return a key's digits where it can only be the number of an option."""
     text = _bare(str(key))
     if not text.isdigit() or lettered or text in raw.labels:
@@ -240,7 +240,7 @@ def _number(key: Any, raw: RawItem, lettered: bool) -> str:  # noqa: ANN401
     return "" if isinstance(key, str) and text in raw.options else text
 
 
-def _place(key: Any, raw: RawItem, lettered: bool, start: int) -> int | None:  # noqa: ANN401
+def _place(key: Any, raw: RawItem, lettered: bool, start: int) -> int | None:
     """Return the place of the option that a key names: by its label, letter, text or number."""
     text, bare = str(key).strip(), _bare(str(key))
     folded = [option.casefold().rstrip(". ") for option in raw.options]
@@ -277,7 +277,7 @@ def _open_answer(key: str) -> str:
     return answer.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?", answer) else answer
 
 
-def marked_options(cell: Any) -> list[str]:  # noqa: ANN401
+def marked_options(cell: Any) -> list[str]:
     """Return the options that are marked as right: by 1 in ``mc1_targets``, or ``"correct": true`` of an option."""
     if isinstance(cell, str):
         cell = _parsed(cell)

@@ -67,7 +67,7 @@ class ItemFile:
     titles: tuple[str, ...] = ()
 
 
-def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa: ANN401
+def read_items(source: Any, *, columns: str | None = None) -> ItemFile:
     """Read the items of a file, a folder of JSON files, or a table of any library.
 
     Parameters
@@ -193,7 +193,7 @@ def _each_question(record: SourceRecord) -> Iterator[SourceRecord]:
         )
 
 
-def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
+def _at(cells: Mapping[str, Any], path: str | None) -> Any:
     """Return the cell at a column, or at a dotted path inside one; a path through a list takes that part of each."""
     if path is None or path in cells:
         return cells.get(path or "")
@@ -236,7 +236,7 @@ def _raw_item(record: SourceRecord, chosen: Mapping[str, str | None]) -> item_ke
     return item_keys.RawItem(record.place, cells, text, options, labels, key, first_is_one)
 
 
-def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], Any, bool]:  # noqa: ANN401
+def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], Any, bool]:
     """Return options that have a column each, the key, and whether these columns count from 1.
 
     Columns A, B, C or option1, option2, …; or the right answer's column beside columns of wrong ones.
@@ -276,7 +276,7 @@ def _order_notes(items: Iterable[TestItem]) -> list[str]:
     return []
 
 
-def read_records(source: Any, *, titles: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:  # noqa: ANN401
+def read_records(source: Any, *, titles: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:
     """Return the name of a source and its records.
 
     Parameters

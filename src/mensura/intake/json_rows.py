@@ -59,13 +59,13 @@ class _Reader:
         self._breaks = [place for place, sign in enumerate(text) if sign == "\n"]
         self._starts = self._find_starts(text)
 
-    def read(self, text: str) -> Any:  # noqa: ANN401
+    def read(self, text: str) -> Any:
         """Return what a text holds, its numbers as they are printed."""
         return json.loads(
             text, parse_float=str, parse_int=str, parse_constant=self._refuse_constant, object_pairs_hook=self._placed
         )
 
-    def _refuse_constant(self, text: str) -> Any:  # noqa: ANN401
+    def _refuse_constant(self, text: str) -> Any:
         raise MensuraError(f"{self._name}: {text} is not a JSON value; replace it by null or a number")
 
     def _placed(self, pairs: list[tuple[str, Any]]) -> _Placed:
@@ -121,7 +121,7 @@ def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[
     return read
 
 
-def _walk(value: Any, steps: Sequence[PathStep], name: str) -> Any:  # noqa: ANN401
+def _walk(value: Any, steps: Sequence[PathStep], name: str) -> Any:
     """Follow a path; None where it leads nowhere."""
     for step in steps:
         if not isinstance(value, dict):
@@ -141,7 +141,7 @@ def _has(row: _Placed, steps: Sequence[PathStep], name: str) -> bool:
     return isinstance(inner, dict) and last.key in inner and (not last.value or bool(_walk(inner, [last], name)))
 
 
-def _picked(values: list[Any], step: PathStep, name: str) -> Any:  # noqa: ANN401
+def _picked(values: list[Any], step: PathStep, name: str) -> Any:
     if step.field:
         matches = [value for value in values if isinstance(value, dict) and value.get(step.field) == step.value]
         if len(matches) > 1:

@@ -25,7 +25,7 @@ _UNIT_PLACES = {"_sign": "the cell", "_header": "the header", "_column": "the co
 NOBODY = KnownNames(())
 
 
-def read_own_scores(source: Any, *, unit: str | None = None, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
+def read_own_scores(source: Any, *, unit: str | None = None, name: str = "scores") -> pl.DataFrame:
     """Return a table of scores with ``subject``, ``benchmark`` and ``score`` as a fraction, and what else it has.
 
     ``source`` is what :meth:`mensura.evidence.Evidence.add` takes: any usual file or frame, tidy or wide. Names stay as
@@ -49,7 +49,7 @@ def read_own_scores(source: Any, *, unit: str | None = None, name: str = "scores
     return _as_fractions(frame, unit, name)
 
 
-def _table(source: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+def _table(source: Any, name: str) -> pl.DataFrame:
     """Return a source as a table with the number of each row."""
     if not isinstance(source, str | Path):
         return as_frame(source, name=name).with_row_index(_ROW, offset=1)

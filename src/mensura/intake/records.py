@@ -65,7 +65,7 @@ def json_lines(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Mapping[
             yield number, record
 
 
-def inside(value: object, *keys: str) -> Any:  # noqa: ANN401
+def inside(value: object, *keys: str) -> Any:
     """Return what a document has under keys within keys; None where one of them leads nowhere."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -88,7 +88,7 @@ def as_objects(value: object, path: Path, place: str) -> list[Mapping[str, Any]]
     return value
 
 
-def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN401
+def _of_document(document: Any, name: str) -> list[SourceRecord]:
     if isinstance(document, Mapping):
         document = _rows_of(document)
     if not isinstance(document, list) or not all(isinstance(one, Mapping) for one in document):
@@ -125,7 +125,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def parse_json(path: Path, advice: str = "write the log again") -> Any:  # noqa: ANN401
+def parse_json(path: Path, advice: str = "write the log again") -> Any:
     """Return what a JSON file contains."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_twins)
@@ -138,7 +138,7 @@ class InspectArchive(NamedTuple):
 
     archive: zipfile.ZipFile
 
-    def read(self, name: str, most: int = MOST_BYTES) -> Any:  # noqa: ANN401
+    def read(self, name: str, most: int = MOST_BYTES) -> Any:
         """Return a member of at most so many bytes."""
         return json.loads(read_member(self.archive, name, most))
 

@@ -32,7 +32,7 @@ class SampleOutcome(NamedTuple):
     group: str | None = None
 
 
-def checked_value(value: Any, where: str) -> float:  # noqa: ANN401
+def checked_value(value: Any, where: str) -> float:
     """Return an outcome as a number, or say where it is none."""
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise MensuraError(f"{where} is {value!r}; expected a number from 0 to 1")

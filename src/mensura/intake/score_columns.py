@@ -153,7 +153,7 @@ class CellTable:
     notes: tuple[str, ...] = ()
 
 
-def read_cells(source: Any, *, name: str = "scores", metric: str | None = None) -> CellTable:  # noqa: ANN401
+def read_cells(source: Any, *, name: str = "scores", metric: str | None = None) -> CellTable:
     """Read a file (CSV with any usual separator and encoding, Parquet, JSON and logs) or a frame of any library."""
     if not isinstance(source, str | Path):
         return _from_frame(source, name)
@@ -178,7 +178,7 @@ def refuse_others(titles: Sequence[str], path: Path) -> None:
             raise OtherKindError(f"{path}: {other['what']}, not what this command reads; use mensura {command}")
 
 
-def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTable:  # noqa: ANN401
+def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTable:
     frame = as_frame(source, name=name)
     numbers = tuple(frame[_ROW]) if _ROW in frame.columns else tuple(range(1, frame.height + 1))
     frame = frame.drop(_ROW, strict=False)

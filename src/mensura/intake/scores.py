@@ -16,6 +16,11 @@ from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_un
 from mensura.intake.names import ABSENT, KnownNames, NameMatch, is_people
 from mensura.intake.several import WrittenScores, read_written
 
+Entries = Sequence[score_columns.WrittenScore]
+Names = Mapping[str, KnownNames]
+"""Names of every model and benchmark."""
+Matches = Mapping[tuple[str, str], NameMatch]
+"""How each written name of a kind was read."""
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
 _NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}
 
@@ -76,8 +81,8 @@ class ScoreReading(Result):
 
 
 def read_scores_of(
-    source: Any,  # noqa: ANN401
-    names: Mapping[str, KnownNames],
+    source: Any,
+    names: Names,
     benchmarks: pl.DataFrame,
     *,
     allowed: Allowed = Allowed(),  # noqa: B008
@@ -101,11 +106,7 @@ def read_scores_of(
 
 
 def _understood(
-    written: WrittenScores,
-    names: Mapping[str, KnownNames],
-    benchmarks: pl.DataFrame,
-    allowed: Allowed,
-    present: pl.DataFrame | None,
+    written: WrittenScores, names: Names, benchmarks: pl.DataFrame, allowed: Allowed, present: pl.DataFrame | None
 ) -> ScoreReading:
     """Find the ids, units and figures of written scores."""
     name = written.name
@@ -150,7 +151,7 @@ _OF_PEOPLE = ". Write their scores into a table of benchmark, group, score, and 
 
 
 def _sorted_out(
-    entries: Sequence[score_columns.WrittenScore], names: Mapping[str, KnownNames], allowed: Allowed, name: str
+    entries: Entries, names: Names, allowed: Allowed, name: str
 ) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
     """Return the scores that count, and the others each with its reason."""
     reasons = [_why_not(entry, names, allowed) for entry in entries]
@@ -166,7 +167,7 @@ def _sorted_out(
     return kept, left
 
 
-def _why_not(entry: score_columns.WrittenScore, names: Mapping[str, KnownNames], allowed: Allowed) -> str | None:
+def _why_not(entry: score_columns.WrittenScore, names: Names, allowed: Allowed) -> str | None:
     """Say why a score counts for nothing: of people, or of a test that no model of the evidence took.
 
     In a collection of others also: of a model or a test that the evidence does not know.
@@ -186,11 +187,7 @@ def _why_not(entry: score_columns.WrittenScore, names: Mapping[str, KnownNames],
 
 
 def _one_of_each(
-    entries: Sequence[score_columns.WrittenScore],
-    matches: Mapping[tuple[str, str], NameMatch],
-    name: str,
-    *,
-    latest: bool,
+    entries: Entries, matches: Matches, name: str, *, latest: bool
 ) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
     """Keep one score of a model on a benchmark from a source: the ``latest``, else two that differ are refused."""
     chosen: dict[tuple[object, ...], score_columns.WrittenScore] = {}
@@ -249,9 +246,7 @@ def _say_left_out(left: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
-def _matched(
-    entries: Sequence[score_columns.WrittenScore], names: Mapping[str, KnownNames], allowed: Allowed, name: str
-) -> dict[tuple[str, str], NameMatch]:
+def _matched(entries: Entries, names: Names, allowed: Allowed, name: str) -> dict[tuple[str, str], NameMatch]:
     """Match every written name; those that match nothing, and were not declared new, are refused together."""
     matches: dict[tuple[str, str], NameMatch] = {}
     faults = []
@@ -273,12 +268,7 @@ def _matched(
     return matches
 
 
-def _with_facts(
-    entries: Sequence[score_columns.WrittenScore],
-    matches: Mapping[tuple[str, str], NameMatch],
-    facts: NewModel,
-    name: str,
-) -> list[score_columns.WrittenScore]:
+def _with_facts(entries: Entries, matches: Matches, facts: NewModel, name: str) -> list[score_columns.WrittenScore]:
     """Give the rows of new models the facts that came beside the file, where they state none themselves."""
     new = {entry.subject for entry in entries if matches["model", entry.subject].how == "new"}
     if facts.display_name is not None and len(new) > 1:
@@ -315,9 +305,7 @@ def _what_to_do(kind: str, match: NameMatch) -> str:
     return f"a known {kind}: {near}one that is new needs {new}"
 
 
-def _figures(
-    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
-) -> list[ReadScore]:
+def _figures(entries: Entries, matches: Matches, comma: bool, name: str) -> list[ReadScore]:
     """Read every cell as a figure; those that hold none are refused together."""
     scores, faults = [], []
     for entry in entries:
@@ -349,16 +337,14 @@ def _score_frame(scores: Sequence[ReadScore], optional: Sequence[str]) -> pl.Dat
     return pl.DataFrame(main | rest, schema_overrides=dict.fromkeys([*main, *rest], pl.String) | {"row": pl.Int64})
 
 
-def _name_rows(
-    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
-) -> list[tuple[str, str, str | None, str, int]]:
+def _name_rows(entries: Entries, matches: Matches) -> list[tuple[str, str, str | None, str, int]]:
     """Return how each written name was read, with the number of scores under it."""
     counts = Counter(("model", entry.subject) for entry in entries)
     counts.update(("benchmark", entry.benchmark) for entry in entries)
     return [(*written, match.id, match.how, counts[written]) for written, match in matches.items()]
 
 
-def _new_names(matches: Mapping[tuple[str, str], NameMatch]) -> list[str]:
+def _new_names(matches: Matches) -> list[str]:
     """Say which names are new, many of a kind in one line."""
     notes = []
     for kind in ("model", "benchmark"):

@@ -77,11 +77,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def read_written(
-    source: Any,  # noqa: ANN401
-    names: Mapping[str, KnownNames],
-    *,
-    metric: str | None = None,
-    name: str = "scores",
+    source: Any, names: Mapping[str, KnownNames], *, metric: str | None = None, name: str = "scores"
 ) -> WrittenScores:
     """Read the scores of one source, or of a list of files; in searched ones files without scores are left out."""
     if not isinstance(source, list | tuple):
@@ -103,7 +99,7 @@ def read_written(
     return _joined(parts, left)
 
 
-def _read_one(source: Any, names: Mapping[str, KnownNames], metric: str | None, name: str) -> WrittenScores:  # noqa: ANN401
+def _read_one(source: Any, names: Mapping[str, KnownNames], metric: str | None, name: str) -> WrittenScores:
     cells = score_columns.read_cells(source, name=name, metric=metric)
     shape = score_columns.shape_of(cells, names)
     shape = score_columns.without_words(cells, shape, names["benchmark" if shape.kind == "wide" else "model"])

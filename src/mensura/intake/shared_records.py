@@ -60,7 +60,7 @@ class _Field:
     def get(self, key: str) -> _Field:
         return _Field(self.leaf(key), self.path, key, self)
 
-    def leaf(self, key: str) -> Any:  # noqa: ANN401
+    def leaf(self, key: str) -> Any:
         """Return what stands under a key, None where nothing does."""
         return self.value.get(key) if isinstance(self.value, dict) else None
 
@@ -229,7 +229,7 @@ def _day(stamp: str | None) -> str | None:
 # Hugging Face: results beside a model, the index of a model card, and what describes a benchmark.
 
 
-def read_yaml(text: str, path: Path) -> Any:  # noqa: ANN401
+def read_yaml(text: str, path: Path) -> Any:
     """Return what a YAML text contains; aliases, with which a small text unfolds to any size, are refused."""
     import yaml  # type: ignore[import-untyped]
 
@@ -247,7 +247,7 @@ def read_yaml(text: str, path: Path) -> Any:  # noqa: ANN401
         raise MensuraError(f"{path}: not readable as YAML ({reason}); check its indentation") from fault
 
 
-def _refuse_twins(node: Any, path: Path) -> None:  # noqa: ANN401
+def _refuse_twins(node: Any, path: Path) -> None:
     """Refuse a mapping with a key twice, of which YAML would take the last."""
     pairs = node.value if node is not None and node.id == "mapping" else []
     keys = [str(key.value) for key, _ in pairs]

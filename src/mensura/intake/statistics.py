@@ -116,7 +116,7 @@ def read_r(path: Path, object_name: str | None = None) -> pl.DataFrame:
     )
 
 
-def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> Any:  # noqa: ANN401
+def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> Any:
     tables = {name: value for name, value in content.items() if hasattr(value, "columns") or hasattr(value, "ndim")}
     if object_name is not None:
         if object_name not in content:
@@ -127,7 +127,7 @@ def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> An
     return next(iter(tables.values()))
 
 
-def _series(name: str, values: Any) -> pl.Series:  # noqa: ANN401
+def _series(name: str, values: Any) -> pl.Series:
     """Return a column, with not-a-number as null and whole numbers as integers."""
     plain = [None if value is None or value != value else value for value in list(values)]
     series = pl.Series(name, plain, strict=False)
@@ -136,7 +136,7 @@ def _series(name: str, values: Any) -> pl.Series:  # noqa: ANN401
     return series.set(series == "", None) if series.dtype == pl.String else series
 
 
-def _library(name: str) -> Any:  # noqa: ANN401
+def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as fault:

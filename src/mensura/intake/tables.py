@@ -15,7 +15,7 @@ from mensura.core.frames import without_quotes
 from mensura.intake import statistics
 from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
-from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
+from mensura.intake.text import BLANK, TEXT_COLUMNS, TextStart, find_start, refuse_twice, typed
 
 FORMATS = "CSV with any usual separator, Parquet, Arrow, JSON, JSON lines, Excel, SPSS, Stata, SAS or R"
 """What the one reader of tables reads."""
@@ -107,7 +107,8 @@ def read_noted(
     try:
         table = _read_binary(path, suffix, part, keep_missing)
         if table is None:
-            return _read_text(read_bytes(path, most), str(path), encoding, header, infer, codes, row, unnamed)
+            start = find_start(read_bytes(path, most), str(path), encoding, header, unnamed)
+            return _read_text(start, str(path), infer, codes, row)
     except (pl.exceptions.PolarsError, OSError) as fault:
         reason = str(fault).splitlines()[0]
         raise MensuraError(f"{path}: not readable as a table ({reason}); expected {FORMATS}") from fault
@@ -156,7 +157,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     return pl.read_parquet(path, glob=False)
 
 
-def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
+def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:
     """Return ``table`` as a polars data frame; ``name`` is the argument named in errors."""
     if isinstance(table, pl.DataFrame):
         return table
@@ -184,7 +185,7 @@ def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
         ) from fault
 
 
-def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+def _from_pandas(table: Any, name: str) -> pl.DataFrame:
     """Read a pandas table column by column: its own way to Arrow, and polars', need pyarrow installed.
 
     Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
@@ -196,7 +197,7 @@ def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
     return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
 
 
-def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
+def _series(title: str, column: Any) -> pl.Series:
     missing = column.isna().to_numpy()
     values = column.to_numpy()
     if values.dtype.kind in "iufb" and not missing.any():
@@ -207,23 +208,13 @@ def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
     return pl.Series(title, kept, strict=False)
 
 
-def _python(value: Any) -> Any:  # noqa: ANN401
+def _python(value: Any) -> Any:
     """Return a scalar of numpy as Python's own."""
     return value.item() if hasattr(value, "item") else value
 
 
-def _read_text(
-    data: bytes,
-    name: str,
-    encoding: str | None,
-    header: bool,
-    infer: bool,
-    codes: Sequence[str],
-    row: str | None,
-    unnamed: str,
-) -> NotedTable:
-    """Read the bytes of a table of text."""
-    start = find_start(data, name, encoding, header, unnamed)
+def _read_text(start: TextStart, name: str, infer: bool, codes: Sequence[str], row: str | None) -> NotedTable:
+    """Read the rows of a table of text."""
     titles, notes = start.titles, list(start.notes)
     refuse_vast(name, start.data.count(b"\n"), len(titles))
     names = [title or f"\0{place}" for place, title in enumerate(titles, start=1)]

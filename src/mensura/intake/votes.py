@@ -16,7 +16,7 @@ VOTES = {"first": pl.String, "second": pl.String, "outcome": pl.Int8, "judge": p
 _PAIRS, _LENGTHS = NAMES["contestants"]["pairs"], NAMES["contestants"]["lengths"]
 
 
-def read_votes(source: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_votes(source: Any) -> pl.DataFrame:
     """Return votes as first, second, outcome (0 to 3), judge, prompt and, where known, length.
 
     ``source``: a file or a frame. ``length`` is the logarithm of the first answer's length over the second's. Judge and

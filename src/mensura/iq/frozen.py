@@ -298,7 +298,7 @@ def left_out(evidence: Evidence, scale: str) -> tuple[str, ...]:
     )
 
 
-def _rows(edition: IqResult, placed: Placed, name: str, axis: int = 0) -> Any:  # noqa: ANN401
+def _rows(edition: IqResult, placed: Placed, name: str, axis: int = 0) -> Any:
     """Continue an array of the edition's scoring by the row of each placed model in its own; ``axis``: the models'."""
     part = attrgetter(name)
     own = [np.take(part(result), [result.matrix.row(subject)], axis=axis) for subject, result in placed.items()]

@@ -56,7 +56,7 @@ class DerivedLadders(Result):
         return f"{self.ladders.height} ladders from {self.anchors.height} human groups, {self.slope:.1f} IQ per unit"
 
 
-def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:  # noqa: ANN401
+def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:
     """Derive ladders from the human references and the stitched curves.
 
     Parameters

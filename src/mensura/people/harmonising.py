@@ -63,9 +63,9 @@ class HarmonisingRules:
 
 def harmonise(
     name: str,
-    items: Any,  # noqa: ANN401
-    answers: Any,  # noqa: ANN401
-    persons: Any = None,  # noqa: ANN401
+    items: Any,
+    answers: Any,
+    persons: Any = None,
     *,
     rules: HarmonisingRules | None = None,
     by: Iterable[str | Sequence[str]] | None = None,

@@ -92,7 +92,7 @@ def empty_log() -> pl.DataFrame:
     return pl.DataFrame(schema=_LOG)
 
 
-def is_pool(source: Any) -> bool:  # noqa: ANN401
+def is_pool(source: Any) -> bool:
     """Return whether a source is a pool of people, or the folder of one."""
     if isinstance(source, str | Path):
         return find_table(Path(source), "items") is not None
@@ -170,7 +170,7 @@ class ItemPool(Result):
         )
 
     @classmethod
-    def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
+    def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:
         """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tidy.check_rates`."""
         table, warnings = check_rates(as_frame(rates, name="rates"), name="rates")
         return cls(name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings))
@@ -179,9 +179,9 @@ class ItemPool(Result):
     def from_answers(
         cls,
         name: str,
-        items: Any,  # noqa: ANN401
-        responses: Any,  # noqa: ANN401
-        persons: Any = None,  # noqa: ANN401
+        items: Any,
+        responses: Any,
+        persons: Any = None,
         *,
         by: Iterable[str | Sequence[str]] | None = None,
         weight: str | None = None,

@@ -5,7 +5,8 @@ differences.
 Read first: ``reading`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
 (the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``categories`` (rubric scores, ratings, options),
 ``dimensions`` (several abilities), ``surprises`` (leaked items), ``invariance`` (one scale for two groups), ``linking``
-(two fits on one scale), ``adaptive`` (short forms), ``among`` (abilities among people, new subjects).
+(two fits on one scale), ``times`` (response times), ``adaptive`` (short forms), ``among`` (abilities among people, new
+subjects).
 """
 
 from __future__ import annotations
@@ -47,5 +48,6 @@ if TYPE_CHECKING:
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
     from mensura.responses.survey import Survey as Survey, take_columns as take_columns
     from mensura.responses.table import ResponseTable as ResponseTable
+    from mensura.responses.times import TimeFit as TimeFit, fit_times as fit_times
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -25,9 +25,8 @@ from mensura.responses.irt.dimension_nodes import Places, StepAnswers
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held, observed_information
 from mensura.responses.quality import criteria
 from mensura.responses.reading import AnswerChoice
-from mensura.responses.result import ability_table, ending
+from mensura.responses.result import ability_table, ending, with_ends
 from mensura.responses.survey import Survey
-from mensura.scale import Z90
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
@@ -286,20 +285,11 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     shares = {"reliability_marginal": 1.0 - left, "reliability_empirical": spread / (spread + left)}
     intercepts = intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns])
     people, reliability = _subjects(answers, fitted, names), pl.DataFrame({"dimension": list(names)} | shares)
-    tables = _items(answers, names, p, errors), intercepts, _with_ends(correlations, "correlation"), reliability
+    tables = _items(answers, names, p, errors), intercepts, with_ends(correlations, "correlation"), reliability
     ended = fitted.evidence, fitted.passes, fitted.converged
     quality = pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence) | of_dimensions])
     data = FittedDimensions(answers, p, fitted.places)
     return DimensionFit(people, *tables, answers.log, *ended, data, tuple(warnings), words, quality)
-
-
-def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return a table with the ends of 90% intervals before the errors; blank where there is no error."""
-    blank = table.with_columns(pl.col("se").fill_nan(None))
-    low, high = (pl.col(name) + sign * Z90 * pl.col("se") for sign in (-1.0, 1.0))
-    if name == "correlation":
-        low, high = low.clip(-1.0, 1.0), high.clip(-1.0, 1.0)
-    return blank.select(pl.exclude("se"), low.alias("low"), high.alias("high"), "se")
 
 
 def _subjects(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> pl.DataFrame:
@@ -316,4 +306,4 @@ def _items(answers: DimensionAnswers, names: Sequence[str], p: DimensionItems, e
     table = pl.DataFrame({"item": np.array(answers.items)[item], "dimension": np.array(names)[place]}).with_columns(
         discrimination=p.slopes[item, place], loading=(p.slopes / size[:, None])[item, place], se=errors[item, place]
     )
-    return _with_ends(table, "discrimination")
+    return with_ends(table, "discrimination")

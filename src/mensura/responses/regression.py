@@ -142,7 +142,7 @@ def regress_abilities(
         raise MensuraError(f"regress: {kept.sum()} subjects have all of {', '.join(on)}; expected at least {FEWEST}")
     terms, x = design_columns(rows.filter(kept), on)
     places, names = np.flatnonzero(kept.to_numpy()), subjects["subject"].filter(kept)
-    likelihoods = _likelihoods(fit, table, places)
+    likelihoods = answer_likelihoods(fit, table, places)
     sample = None if survey is None else survey.of(names)
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
     several = isinstance(fit, DimensionFit)
@@ -169,7 +169,7 @@ def regress_abilities(
     return AbilityRegression(pl.concat(effects), pl.concat(plausible), sd, explained, residuals)
 
 
-def _likelihoods(
+def answer_likelihoods(
     fit: ResponseFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
 ) -> latent.Likelihoods:
     """Return the likelihoods of the subjects at the places ``kept``."""

@@ -259,6 +259,15 @@ def _some(rows: pl.DataFrame) -> pl.DataFrame:
     return rows[np.round(np.linspace(0, rows.height - 1, MOST_MARKS)).astype(int)]
 
 
+def with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return a table with the ends of 90% intervals before the errors; blank where there is no error."""
+    blank = table.with_columns(pl.col("se").fill_nan(None))
+    low, high = (pl.col(name) + sign * Z90 * pl.col("se") for sign in (-1.0, 1.0))
+    if name == "correlation":
+        low, high = low.clip(-1.0, 1.0), high.clip(-1.0, 1.0)
+    return blank.select(pl.exclude("se"), low.alias("low"), high.alias("high"), "se")
+
+
 def information_points(bank: ItemBank) -> pl.DataFrame:
     """Return ability, information of all items together, error (half-width of a 90% interval from them alone)."""
     nodes = _NODES[::2]
@@ -275,7 +284,5 @@ def curve_points(bank: ItemBank, item: str) -> pl.DataFrame:
 
 def difference_points(dif: pl.DataFrame, group: str) -> pl.DataFrame:
     """Return item, difference, low, high, flagged of one group beside the first."""
-    reach = Z90 * pl.col("se")
-    return dif.filter(pl.col("group") == group).select(
-        "item", "difference", "flagged", low=pl.col("difference") - reach, high=pl.col("difference") + reach
-    )
+    columns = ("item", "difference", "flagged", "low", "high")
+    return with_ends(dif.filter(pl.col("group") == group), "difference").select(columns)

@@ -261,7 +261,7 @@ def agent_server(open_evidence: Callable[[], Evidence], study: Study | None = No
 class AgentServer(MCPServer[object]):
     """A server whose refusals speak to an agent: argument, value, what is expected."""
 
-    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:  # noqa: ANN401
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool."""
         try:
             return await super().call_tool(name, arguments, context)

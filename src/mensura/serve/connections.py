@@ -49,7 +49,7 @@ class BoundedConnection(asyncio.Protocol):
     inner_class: ClassVar[Any]  # uvicorn's own protocol
     everybody: ClassVar[dict[tuple[str, int], BoundedConnection]]  # by address and port of the client
 
-    def __init__(self, **given: Any) -> None:  # noqa: ANN401
+    def __init__(self, **given: Any) -> None:
         self._inner = self.inner_class(**given)
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
@@ -232,7 +232,7 @@ class BoundedConnection(asyncio.Protocol):
             del self.everybody[self._client]
 
 
-def bounded_config(app: ASGIApp, **settings: Any) -> uvicorn.Config:  # noqa: ANN401
+def bounded_config(app: ASGIApp, **settings: Any) -> uvicorn.Config:
     """Return the settings of a server for an application whose connections have limits."""
     plain = uvicorn.Config(app, http="httptools", **settings)
     plain.load()

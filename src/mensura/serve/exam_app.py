@@ -80,13 +80,7 @@ def exam_app(
 
 
 def serve_exam(
-    exam: Exam,
-    store: Path,
-    *,
-    host: str = LOOPBACK,
-    port: int = 8000,
-    names: Collection[str] = (),
-    **access: Any,  # noqa: ANN401
+    exam: Exam, store: Path, *, host: str = LOOPBACK, port: int = 8000, names: Collection[str] = (), **access: Any
 ) -> None:
     """Serve an exam until interrupted; ``access``: secret, tokens and proxies of :func:`exam_app`."""
     answers = AnswerStore(store, exam)

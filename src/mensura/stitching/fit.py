@@ -44,7 +44,7 @@ REPORTING = "intervals suppose that scores are reported whatever they are; see d
 
 @check_arguments
 def stitch(
-    scores: Any = None,  # noqa: ANN401
+    scores: Any = None,
     *,
     method: Method = "pooled",
     anchor_benchmark: str | None = None,
@@ -166,7 +166,7 @@ def _refuse_unused(
         raise MensuraError("anchor_benchmark: method='pooled' does not use it beside anchor_subjects; give one of both")
 
 
-def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
+def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Read a score table, or bring evidence (None: the embedded one) through the links of its units.
 
     Parameters

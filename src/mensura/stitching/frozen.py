@@ -115,7 +115,7 @@ class FrozenScale(Result):
         above = self.capabilities.filter(pl.col("capability") >= capability).tail(most)
         return pl.concat([above, self.capabilities.filter(pl.col("capability") < capability).head(most)])
 
-    def place(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
+    def place(self, scores: Any) -> pl.DataFrame:
         """Return every subject of ``scores`` on this scale: subject, capability, low, high, n, status.
 
         ``scores`` is evidence or a table of scores. Subjects that the scale knows keep their place ("frozen"); others

@@ -47,7 +47,7 @@ def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
     return replace(own, published=data.published, leak=data.leak)
 
 
-def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa: ANN401
+def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:
     """Place the subjects of a score table on the fit; its benchmarks stay where they are.
 
     Parameters

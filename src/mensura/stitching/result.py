@@ -210,7 +210,7 @@ class Stitch(Result):
         verdicts = ["capability", *("pays" if part >= SMALLEST_SHARE else "does not pay" for part in share[1:])]
         return pl.DataFrame({"dimension": np.arange(1, share.size + 1), "share": share, "verdict": verdicts})
 
-    def predict(self, pairs: Any) -> pl.DataFrame:  # noqa: ANN401
+    def predict(self, pairs: Any) -> pl.DataFrame:
         """Return the expected score of each pair and the 90% interval of a new score there.
 
         Columns subject, benchmark, score, low, high, status, in the order of ``pairs``. ``status`` is "predicted" where

@@ -83,7 +83,7 @@ class ScoreSet(Result):
         return pl.DataFrame([subjects[self.layout.rows], benchmarks[self.layout.cols], pl.Series("score", self.y)])
 
 
-def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
+def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:
     """Read and check a score table.
 
     Parameters
@@ -117,7 +117,7 @@ def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: A
     return _check_errors(_check_range(_numeric(frame, "score", name), name), name)
 
 
-def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
+def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:
     """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` will do."""
     frame = as_frame(table, name=name)
     twins = [(old, new) for old, new in ALIASES.items() if old in frame.columns and new in frame.columns]

@@ -178,7 +178,7 @@ class _Design:
         diagonal = np.bincount(self.judge, spread[1, 1])[: self.own] + self.prior[self.kept :]
         return inner + inner.T + np.diag(self.prior[: self.kept]), rest, diagonal
 
-    def eliminated(self, inner: Floats, rest: Any, diagonal: Floats) -> Floats:  # noqa: ANN401
+    def eliminated(self, inner: Floats, rest: Any, diagonal: Floats) -> Floats:
         """Return the curvature in strengths and effects once each judge has adapted; each judge is by itself."""
         at_once = max(1, _AT_ONCE // self.kept)
         for first in range(0, self.own, at_once):
@@ -187,7 +187,7 @@ class _Design:
         return inner
 
 
-def _sums(place: Any, amounts: Floats, size: int) -> Floats:  # noqa: ANN401
+def _sums(place: Any, amounts: Floats, size: int) -> Floats:
     """Return sums of amounts by place: one place, or one for each amount."""
     if not isinstance(place, int):
         return np.bincount(place, amounts, size).astype(np.float64, copy=False)
@@ -196,11 +196,11 @@ def _sums(place: Any, amounts: Floats, size: int) -> Floats:  # noqa: ANN401
     return sums
 
 
-def _dense(table: Any) -> Any:  # noqa: ANN401
+def _dense(table: Any) -> Any:
     return table.toarray() if isinstance(table, sparse.csr_array | sparse.csc_array) else table
 
 
-def _weighted(part: tuple[Any, ...], moments: Floats) -> Any:  # noqa: ANN401
+def _weighted(part: tuple[Any, ...], moments: Floats) -> Any:
     """Return a weighted sum over who is ahead, tie and bad."""
     return sum(weight * moment for weight, moment in zip(part, moments, strict=True) if np.any(weight))
 
@@ -214,7 +214,7 @@ def _codes(column: pl.Series) -> tuple[Ints, list[str]]:
     return filled.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy(), names.to_list()
 
 
-def fit_votes(votes: Any) -> VoteFit:  # noqa: ANN401
+def fit_votes(votes: Any) -> VoteFit:
     """Fit strengths of contestants to pairwise votes.
 
     Parameters
@@ -290,7 +290,7 @@ def _covariance(design: _Design, values: Floats) -> tuple[Floats, str, float]:
     ties = sparse.csr_array((gaps[1], design.judge, np.arange(n + 1)), shape=(n, counts["judges"]))[:, : design.own]
     scaled = sparse.diags_array(1 / diagonal) @ rest
 
-    def spread_of(label: Ints) -> Any:  # noqa: ANN401
+    def spread_of(label: Ints) -> Any:
         """Sum the products of the clusters' slopes, with the usual correction for few clusters."""
         count = int(label.max()) + 1
         sums = sparse.csr_array((np.ones(n), (label, np.arange(n))), shape=(count, n))

@@ -91,7 +91,7 @@ def fitted_horizons() -> HorizonFit:
     return recall("horizon-fit", (), lambda: fit_horizons(embedded.runs, embedded.times))
 
 
-def price_tasks(models: pl.DataFrame, wage: Any) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
+def price_tasks(models: pl.DataFrame, wage: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return from which length of task each model with a price is cheaper than people, and both costs by length.
 
     ``models``: subject, input_price, output_price. ``wage``: dollars an hour, or a table of occupation, wage.

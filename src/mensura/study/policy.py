@@ -111,7 +111,7 @@ CHARTS = ("generation", "charted", "on_timeline")
 _MOST = 3  # of seven dimensions: more than this many is most of them
 
 
-def list_models(study: Any, *needed: str) -> pl.DataFrame:  # noqa: ANN401
+def list_models(study: Any, *needed: str) -> pl.DataFrame:
     """Return one row per model, with the parts that have the columns ``needed``; without any, all parts.
 
     ``study`` is a :class:`mensura.study.Study`; nothing else of it is computed. Rows are sorted by IQ where they have
@@ -134,7 +134,7 @@ def list_models(study: Any, *needed: str) -> pl.DataFrame:  # noqa: ANN401
     return joined.sort(order, descending=True, nulls_last=True, maintain_order=True)
 
 
-def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFrame]:  # noqa: ANN401
+def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFrame]:
     """Yield the parts one after another, each computed when its turn comes."""
     if of_iq:
         iq = study.iq.composites.drop("missing").rename({"low": "iq_low", "high": "iq_high"})

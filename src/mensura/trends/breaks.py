@@ -61,7 +61,7 @@ class Break(Result):
         return pl.DataFrame({"released": days, "value": self.level + slopes * years})
 
 
-def find_break(capabilities: Any = None) -> Break:  # noqa: ANN401
+def find_break(capabilities: Any = None) -> Break:
     """Find the best continuous two-piece line through the frontier.
 
     Parameters

@@ -20,7 +20,7 @@ NAMES_SHOWN = 3
 DATE_NAMES = {"model": "subject", "release_date": "released", "date": "released"}
 
 
-def hand_over(source: Any) -> Any:  # noqa: ANN401
+def hand_over(source: Any) -> Any:
     """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay."""
     if source is None or isinstance(source, Evidence):
         return stitch(source)
@@ -30,7 +30,7 @@ def hand_over(source: Any) -> Any:  # noqa: ANN401
     return stitch(frame) if "score" in frame.columns and "capability" not in frame.columns else frame
 
 
-def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFrame:  # noqa: ANN401
+def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFrame:
     """Read dated capabilities, sorted by release.
 
     Parameters
@@ -94,7 +94,7 @@ def read_dates(frame: pl.DataFrame, *, name: str) -> pl.DataFrame:
     return frame.with_columns(pl.col("subject").cast(pl.String))
 
 
-def add_dates(capabilities: Any, dates: Any) -> pl.DataFrame:  # noqa: ANN401
+def add_dates(capabilities: Any, dates: Any) -> pl.DataFrame:
     """Join release dates to capabilities.
 
     Parameters
@@ -121,7 +121,7 @@ def add_dates(capabilities: Any, dates: Any) -> pl.DataFrame:  # noqa: ANN401
     return as_frame(capabilities, name="capabilities").join(dated, on="subject", how="left", maintain_order="left")
 
 
-def read_with_draws(source: Any, draws: Any) -> tuple[pl.DataFrame, Floats | None]:  # noqa: ANN401
+def read_with_draws(source: Any, draws: Any) -> tuple[pl.DataFrame, Floats | None]:
     """Read capabilities and their draws (draws, subjects); a fit brings its Laplace draws where none are given."""
     given = hand_over(source)
     frame = read_capabilities(given)
@@ -130,7 +130,7 @@ def read_with_draws(source: Any, draws: Any) -> tuple[pl.DataFrame, Floats | Non
     return frame, None if draws is None else read_draws(draws, frame["subject"])
 
 
-def read_draws(draws: Any, subjects: pl.Series) -> Floats:  # noqa: ANN401
+def read_draws(draws: Any, subjects: pl.Series) -> Floats:
     """Return draws of the capabilities as (draws, subjects), in the order of ``subjects``.
 
     Given are the :class:`~mensura.stitching.PositionDraws` of a fit, whose rows share the error of difficulties and
@@ -165,7 +165,7 @@ def _named(frame: pl.DataFrame) -> str:
 # Which subjects a trend is about: those with enough benchmarks, released late enough.
 
 
-def select_scores(scores: Any, *, since: date | None = None, fewest: int = 1) -> pl.DataFrame:  # noqa: ANN401
+def select_scores(scores: Any, *, since: date | None = None, fewest: int = 1) -> pl.DataFrame:
     """Return the scores of subjects with enough benchmarks (counted first) that were released late enough.
 
     Subjects without a date of release are left out, as published.

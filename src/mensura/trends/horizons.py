@@ -25,7 +25,7 @@ TREND = {"domain": pl.String, "since": pl.String, "systems": pl.Int64, "first": 
 )
 
 
-def follow_horizons(horizons: Any, systems: Any, *, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
+def follow_horizons(horizons: Any, systems: Any, *, seed: int = 0) -> pl.DataFrame:
     """Fit a straight line to log2 minutes by release date in each domain.
 
     Parameters
@@ -172,11 +172,7 @@ class Horizons(Result):
 
 
 def relate_horizons(
-    capabilities: Any,  # noqa: ANN401
-    horizons: Any,  # noqa: ANN401
-    *,
-    held_out: Collection[str] = (),
-    level: float = 0.9,
+    capabilities: Any, horizons: Any, *, held_out: Collection[str] = (), level: float = 0.9
 ) -> Horizons:
     """Regress ln(minutes) on capability, and expect a time horizon for every subject.
 
@@ -235,7 +231,7 @@ def relate_horizons(
     return Horizons(line, level, table, pl.DataFrame(checks))
 
 
-def read_minutes(horizons: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_minutes(horizons: Any) -> pl.DataFrame:
     """Return ``subject`` and ``minutes`` of those that were measured."""
     frame = as_frame(horizons, name="horizons")
     for old, new in {"model": "subject", "p50_horizon_minutes": "minutes"}.items():

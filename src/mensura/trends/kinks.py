@@ -223,7 +223,7 @@ class Stream:
     scores: Floats
 
 
-def read_stream(scores: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
+def read_stream(scores: Any) -> tuple[Stream, list[str]]:
     """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
     frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
     frame = read_dates(frame, name="scores")

@@ -118,7 +118,7 @@ def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
 # The frontier: which subjects were the best when they came out, and how fast that rises.
 
 
-def find_frontier(capabilities: Any = None) -> pl.DataFrame:  # noqa: ANN401
+def find_frontier(capabilities: Any = None) -> pl.DataFrame:
     """Find the subjects that were the best at their release.
 
     Parameters
@@ -153,7 +153,7 @@ def is_record(years: Floats, values: Floats) -> Mask:
     return np.asarray(values >= np.maximum.accumulate(values)[np.searchsorted(years, years, side="right") - 1])
 
 
-def frontier_line(capabilities: Any = None) -> TrendLine:  # noqa: ANN401
+def frontier_line(capabilities: Any = None) -> TrendLine:
     """Fit the line through the frontier, capability on years since 1970.
 
     Parameters

@@ -77,12 +77,7 @@ class ReleasePace(Result):
         return f"{first}; the line through the {records['n']} records rises by {records['slope']:.2f} a year"
 
 
-def measure_pace(
-    capabilities: Any = None,  # noqa: ANN401
-    *,
-    draws: Any = None,  # noqa: ANN401
-    level: float = 0.9,
-) -> ReleasePace:
+def measure_pace(capabilities: Any = None, *, draws: Any = None, level: float = 0.9) -> ReleasePace:
     """Measure the slope per year of all releases of the last three years, and that of the records beside it.
 
     Parameters
@@ -216,10 +211,10 @@ class Forecast(Result):
 
 @check_arguments
 def forecast(
-    capabilities: Any = None,  # noqa: ANN401
+    capabilities: Any = None,
     *,
     to: list[date] | None = None,
-    draws: Any = None,  # noqa: ANN401
+    draws: Any = None,
     level: float = 0.9,
     method: str = "releases",
     seed: int = 0,

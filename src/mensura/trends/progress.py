@@ -74,13 +74,7 @@ class _Slope:
 
 
 @check_arguments
-def measure_progress(
-    models: Any,  # noqa: ANN401
-    compute: Any = None,  # noqa: ANN401
-    *,
-    method: str = "releases",
-    level: float = 0.9,
-) -> Progress:
+def measure_progress(models: Any, compute: Any = None, *, method: str = "releases", level: float = 0.9) -> Progress:
     """Measure how much less training compute a given capability takes each year.
 
     Parameters
@@ -144,7 +138,7 @@ def measure_progress(
     )
 
 
-def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
+def _with_compute(models: Any, compute: Any) -> pl.DataFrame:
     """Return capabilities, dates, compute and family in one table."""
     needed = ["training_compute_flop", "family"]
     if compute is None:
@@ -156,7 +150,7 @@ def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
     return capabilities.join(read_compute(compute, distilled=True), on="subject", maintain_order="left")
 
 
-def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # noqa: ANN401
+def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:
     """Return subject, training_compute_flop and family; subjects marked as distilled stay out unless asked for.
 
     ``model`` is read as ``subject``. ``compute_family``, where a table has it, is the family trained alike and goes
@@ -197,6 +191,9 @@ def _records(method: str, years: Floats, values: Floats) -> Mask:
     return is_record(years, values)
 
 
+_SWAPPED = "pooled, error of k with swapped degrees of freedom"
+
+
 def _estimates(
     method: str, level: float, families: pl.DataFrame, pooled: TrendLine, years: Floats, C: Floats, compute: Floats
 ) -> list[dict[str, object]]:
@@ -212,11 +209,13 @@ def _estimates(
         (f"family {row['family']}", "capability frontier", _own_slope(row), frontier) for row in families.to_dicts()
     ]
     plans += [("pooled", "all", whole, every), ("pooled", "capability frontier", whole, frontier)]
-    rows = [_estimate(method, level, *plan, years, C, compute) for plan in plans]
     if method == "rosetta":
-        swapped = ("pooled, error of k with swapped degrees of freedom", "capability frontier", whole, frontier)
-        rows.append(_estimate(method, level, *swapped, years, C, compute, swapped=True))
-    return rows
+        plans.append((_SWAPPED, "capability frontier", whole, frontier))
+    return [
+        {"analysis": analysis, "selection": selection}
+        | _estimate(method, level, slope, years[mask], C[mask], compute[mask], swapped=analysis == _SWAPPED)
+        for analysis, selection, slope, mask in plans
+    ]
 
 
 def mean_slope(families: pl.DataFrame) -> _Slope:
@@ -235,29 +234,19 @@ def _own_slope(row: dict[str, Any]) -> _Slope:
 
 
 def _estimate(
-    method: str,
-    level: float,
-    analysis: str,
-    selection: str,
-    slope: _Slope,
-    chosen: Mask,
-    years: Floats,
-    C: Floats,
-    compute: Floats,
-    *,
-    swapped: bool = False,
+    method: str, level: float, slope: _Slope, years: Floats, C: Floats, compute: Floats, *, swapped: bool
 ) -> dict[str, object]:
-    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval.
+    """Yearly gain of quality along the selected subjects and the factor of compute it saves, with its interval.
 
     A selection of fewer than three subjects, or of one day, has no slope with an error: its figures are empty.
     """
     k = slope.k
-    row: dict[str, object] = {"analysis": analysis, "selection": selection, "n": int(chosen.sum()), "k": k}
-    if np.count_nonzero(chosen) < FEWEST_POINTS or np.ptp(years[chosen]) == 0:
+    row: dict[str, object] = {"n": years.size, "k": k}
+    if years.size < FEWEST_POINTS or np.ptp(years) == 0:
         return row | dict.fromkeys(("quality_per_year", "factor", "low", "high"))
-    line = fit_line(years[chosen], (C - k * compute)[chosen])
+    line = fit_line(years, C - k * compute)
     own = (line.slope_error / k) ** 2
-    gain = float(fit_line(years[chosen], C[chosen]).slope)
+    gain = float(fit_line(years, C).slope)
     if method == "rosetta":
         of_k = (line.slope / k**2 * slope.error) ** 2 if swapped else 0.0
         freedom = slope.freedom if swapped else line.freedom

@@ -81,10 +81,10 @@ class PublishedTrends(Result):
 
 
 def follow_published(
-    scores: Any,  # noqa: ANN401
+    scores: Any,
     *,
-    compute: Any = None,  # noqa: ANN401
-    horizons: Any = None,  # noqa: ANN401
+    compute: Any = None,
+    horizons: Any = None,
     to: Sequence[date] = (),
     since: date | None = SINCE,
     fewest: int = FEWEST_BENCHMARKS,
@@ -142,7 +142,7 @@ def _progress(points: pl.DataFrame, estimates: pl.DataFrame) -> dict[str, pl.Dat
     }
 
 
-def _split(points: pl.DataFrame, horizons: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _split(points: pl.DataFrame, horizons: Any) -> tuple[str, ...]:
     """Return the published split where its subjects are all there, else none."""
     measured = set(read_minutes(horizons)["subject"]) & set(points["subject"])
     return HELD_OUT if set(HELD_OUT) <= measured else ()

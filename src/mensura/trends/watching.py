@@ -102,7 +102,7 @@ class Watch(Result):
 
 @check_arguments
 def watch_acceleration(
-    scores: Any = None,  # noqa: ANN401
+    scores: Any = None,
     *,
     start: date | None = None,
     until: date | None = None,
