@@ -15,7 +15,7 @@ import mensura
 from mensura.site.api import ranged, to_json
 from mensura.site.pages import model
 from mensura.site.pages.charts import cheapest_section
-from mensura.site.pictures import people
+from mensura.site.pictures import draw, people
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
@@ -128,8 +128,9 @@ def test_a_step_of_capability_is_said_on_known_benchmarks(study):
     said = unit_sentences(study)
     assert [one.split(":")[0] for one in said] == ["GPQA Diamond", "Humanity's Last Exam", "SWE-Bench Pro", "ARC-AGI-2"]
     for one in said:
-        before, after = (float(part.rstrip("%")) for part in one.split(": from ")[1].split(" to "))
-        assert 0 < before < after <= 100
+        before, *old, after, low, high = (float(share) for share in re.findall(r"([\d.]+)%", one.split(": from ")[1]))
+        assert 0 < old[0] <= before <= old[1] <= 100
+        assert before < after and low <= after <= high <= 100
 
 
 def test_a_sensor_reaches_as_far_as_half_of_its_information(study):
@@ -268,3 +269,21 @@ def test_a_ladder_is_drawn_up_to_what_its_test_can_give_and_says_what_lies_beyon
     assert max(ticks) <= 100
     inside = ladder_figure(study, "hle", benchmark_scores(study, "hle"), people_on(study, "hle"))
     assert "beyond" not in inside.caption
+
+
+def test_what_to_see_is_a_finding_computed_from_the_data(study):
+    costed = study.having("effective_cost", "sticker_price")
+    dearer = sum(own > listed for own, listed in costed.select("effective_cost", "sticker_price").iter_rows())
+    assert draw(study, "cost-bars").see.startswith(f"{dearer} of all {costed.height} models")
+    scores = sorted(study.evidence.primary_scores.filter(benchmark="hle")["score"], reverse=True)
+    assert f"of {len(scores) - 1} other models" in draw(study, "scores-hle").see
+    others = [row["exact_iq"] for row in study.rows.ranked_rows if row["subject"] != "gpt-4o"]
+    above = sum(iq > study.rows.by_subject["gpt-4o"]["exact_iq"] for iq in others)
+    assert f"{above} of {len(others)} other ranked models are above it" in draw(study, "among-gpt-4o").see
+    for name in ("algorithmic-progress", "published-break", "published-horizons", "ladder-hle", "history-hle"):
+        assert re.search(r"\d", draw(study, name).see), name
+
+
+def test_the_page_of_changes_leads_to_the_models_it_names(report):
+    page = (report / "changes.html").read_text(encoding="utf-8")
+    assert re.search(r'<li[^>]*>(?:New: )?<a href="?models/', page)
