@@ -20,6 +20,7 @@ from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, peo
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
+from mensura.site.templating import Templates
 from mensura.study.headlines import unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
@@ -284,6 +285,17 @@ def test_what_to_see_is_a_finding_computed_from_the_data(study):
         assert re.search(r"\d", draw(study, name).see), name
 
 
-def test_the_page_of_changes_leads_to_the_models_it_names(report):
-    page = (report / "changes.html").read_text(encoding="utf-8")
-    assert re.search(r'<li[^>]*>(?:New: )?<a href="?models/', page)
+def test_a_change_leads_to_the_page_of_its_model():
+    environment = Templates("mensura.site")
+    source = environment.loader.get_source(environment, "changes.html")[0]
+    macro = re.search(r"{% macro linked.*?endmacro %}", source)[0]
+    linked = environment.from_string(macro + "{{ linked(change) }}")
+    files = {"Kimi K3": "models/kimi-k3.html", "Kimi": "models/kimi.html", "<b>": "models/b.html"}
+    link = '<a href="models/kimi-k3.html">Kimi K3</a>'
+    for change, shown in (
+        ("Kimi K3: IQ 130.7 to 124.9.", f"{link}: IQ 130.7 to 124.9."),
+        ("New: Kimi K3, IQ 125, 5 scores.", f"New: {link}, IQ 125, 5 scores."),
+        ("Source Kimi & sons: 5 scores.", "Source Kimi &amp; sons: 5 scores."),
+        ("<b>: IQ 1", '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'),
+    ):
+        assert linked.render(change=change, files=files) == shown
