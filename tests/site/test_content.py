@@ -15,11 +15,12 @@ import mensura
 from mensura.site.api import ranged, to_json
 from mensura.site.pages import model
 from mensura.site.pages.charts import cheapest_section
-from mensura.site.pictures import people
+from mensura.site.pictures import draw, people
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
+from mensura.site.templating import Templates
 from mensura.study.headlines import unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
@@ -128,8 +129,9 @@ def test_a_step_of_capability_is_said_on_known_benchmarks(study):
     said = unit_sentences(study)
     assert [one.split(":")[0] for one in said] == ["GPQA Diamond", "Humanity's Last Exam", "SWE-Bench Pro", "ARC-AGI-2"]
     for one in said:
-        before, after = (float(part.rstrip("%")) for part in one.split(": from ")[1].split(" to "))
-        assert 0 < before < after <= 100
+        before, *old, after, low, high = (float(share) for share in re.findall(r"([\d.]+)%", one.split(": from ")[1]))
+        assert 0 < old[0] <= before <= old[1] <= 100
+        assert before < after and low <= after <= high <= 100
 
 
 def test_a_sensor_reaches_as_far_as_half_of_its_information(study):
@@ -268,3 +270,32 @@ def test_a_ladder_is_drawn_up_to_what_its_test_can_give_and_says_what_lies_beyon
     assert max(ticks) <= 100
     inside = ladder_figure(study, "hle", benchmark_scores(study, "hle"), people_on(study, "hle"))
     assert "beyond" not in inside.caption
+
+
+def test_what_to_see_is_a_finding_computed_from_the_data(study):
+    costed = study.having("effective_cost", "sticker_price")
+    dearer = sum(own > listed for own, listed in costed.select("effective_cost", "sticker_price").iter_rows())
+    assert draw(study, "cost-bars").see.startswith(f"{dearer} of all {costed.height} models")
+    scores = sorted(study.evidence.primary_scores.filter(benchmark="hle")["score"], reverse=True)
+    assert f"of {len(scores) - 1} other models" in draw(study, "scores-hle").see
+    others = [row["exact_iq"] for row in study.rows.ranked_rows if row["subject"] != "gpt-4o"]
+    above = sum(iq > study.rows.by_subject["gpt-4o"]["exact_iq"] for iq in others)
+    assert f"{above} of {len(others)} other ranked models are above it" in draw(study, "among-gpt-4o").see
+    for name in ("algorithmic-progress", "published-break", "published-horizons", "ladder-hle", "history-hle"):
+        assert re.search(r"\d", draw(study, name).see), name
+
+
+def test_a_change_leads_to_the_page_of_its_model():
+    environment = Templates("mensura.site")
+    source = environment.loader.get_source(environment, "changes.html")[0]
+    macro = re.search(r"{% macro linked.*?endmacro %}", source)[0]
+    linked = environment.from_string(macro + "{{ linked(change) }}")
+    files = {"Kimi K3": "models/kimi-k3.html", "Kimi": "models/kimi.html", "<b>": "models/b.html"}
+    link = '<a href="models/kimi-k3.html">Kimi K3</a>'
+    for change, shown in (
+        ("Kimi K3: IQ 130.7 to 124.9.", f"{link}: IQ 130.7 to 124.9."),
+        ("New: Kimi K3, IQ 125, 5 scores.", f"New: {link}, IQ 125, 5 scores."),
+        ("Source Kimi & sons: 5 scores.", "Source Kimi &amp; sons: 5 scores."),
+        ("<b>: IQ 1", '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'),
+    ):
+        assert linked.render(change=change, files=files) == shown

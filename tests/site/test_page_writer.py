@@ -52,22 +52,26 @@ def test_a_page_is_forgotten_once_it_is_written(study, tmp_path, cards):
     assert [page() for page in written] == [None] * 3
 
 
-def test_only_named_pages_have_a_picture_of_their_own_for_shared_links(tmp_path, cards):
+def test_only_pages_with_a_sentence_to_share_have_a_picture_of_their_own_for_shared_links(tmp_path, cards):
     writer = PageWriter(tmp_path, SHARED)
     for number in range(4):
-        page = Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0)
-        writer.add(page, card=number < 2)
-    assert len(cards) == 1, "a page that is not listed has none"
+        shared = Shared("It is high." if number == 2 else "")
+        page = Page(f"models/m{number}.html", f"M {number}", "one", "404.html", shared=shared, listed=number % 2 == 0)
+        writer.add(page)
+    assert len(cards) == 1
     assert writer.listed == ["models/m0.html", "models/m2.html"]
 
 
 def test_the_picture_of_a_shared_link_has_the_leaders_and_where_given_the_chances_of_the_first(tmp_path, cards):
     leaders = (Mark("B", "Anthropic", 139.0), Mark("A", "OpenAI", 130.0))
     writer = PageWriter(tmp_path, SHARED, leaders=leaders)
-    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=Shared("Six of eight.")), card=True)
+    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=Shared("Six of eight.")))
     lead = Shared("B may lead.", (0.3, 0.6), "2 of 3 tests")
-    writer.add(Page("iq.html", "IQ", "ranking", "404.html", shared=lead), card=True)
-    people, first = cards
+    writer.add(Page("index.html", "IQ", "ranking", "404.html", shared=lead))
+    own = (Mark("M", "Google", 120.0),)
+    writer.add(Page("models/m.html", "M", "one", "404.html", shared=Shared("M is high.", None, "2 of 3 tests", own)))
+    people, first, model = cards
+    assert model == draw_share_card("2 of 3 tests", "M is high.", own, "10 October 2026, CC BY 4.0")
     assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026, CC BY 4.0")
     assert first == draw_share_card("2 of 3 tests", "B may lead.", leaders, "10 October 2026, CC BY 4.0", (0.3, 0.6))
 
@@ -173,8 +177,8 @@ def test_pages_are_counted_but_for_those_of_single_pictures_and_share_one_style_
     shared = {**SHARED, **links, "today": "", "early": "", "sheet": "", "evidence": EVIDENCE}
     writer = PageWriter(tmp_path, shared, lambda: counted.append(1))
     for file, listed in (("a.html", True), ("charts/b.html", True), ("c.html", False)):
-        page = Page(file, "T", "s", "404.html", listed=listed)
-        writer.add(page, card=file == "a.html")
+        page = Page(file, "T", "s", "404.html", shared=Shared("It is." if file == "a.html" else ""), listed=listed)
+        writer.add(page)
         writer.write(page)
     assert (len(counted), len(cards)) == (2, 1)
     other = (["m.html"], ".rule{}\n", {"<svg/>": "static/other.svg"})

@@ -25,6 +25,7 @@ from mensura.site.editions import next_edition
 from mensura.site.page_writer import PageWriter, csv_text
 from mensura.site.pages import Page
 from mensura.site.pages.models import derivation_html
+from mensura.site.pages.page import Shared
 from mensura.site.pages.where import where_context
 from mensura.site.templating import policy_hash
 from tests.site.hostile import RENAMED
@@ -315,10 +316,11 @@ def test_numbers_for_sorting_have_no_last_bits(report):
 def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path / "cache"))
     shared = {"address": "", "evidence_day": "2026-10-10"}
+    page = Page("people.html", "People", "who was passed", "404.html", shared=Shared("Six of eight."))
     for place, name in enumerate(("first", "again")):
         if place:
             monkeypatch.setattr("mensura.site.page_writer.to_png", None)  # it cannot draw
-        PageWriter(tmp_path / name, shared).add(Page("people.html", "People", "who was passed", "404.html"), card=True)
+        PageWriter(tmp_path / name, shared).add(page)
     first, again = ((tmp_path / name / "share" / "people.png").read_bytes() for name in ("first", "again"))
     assert first == again
     assert first.startswith(b"\x89PNG")

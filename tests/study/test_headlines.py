@@ -89,8 +89,10 @@ def test_a_year_is_worth_the_rise_of_the_best_score_expected_on_the_best_known_t
     sentence = year_sentence(study)
     assert "since 2024, a year lifts the best score expected on Humanity's Last Exam from about" in sentence
     assert f"{before} ({low} to {high}) to {after} ({least} to {most})." in sentence, "every number with its interval"
-    rises = [show(one, "percent") for one in expected_scores(study, "gpqa_diamond", [0.5, 1.5])]
-    assert unit_sentences(study)[0] == f"GPQA: from {rises[0]} to {rises[1]}"
+    step = expected_scores(study, "gpqa_diamond", [0.5, 0.3, 0.8, 1.5, 1.3, 1.8])
+    assert unit_sentences(study)[0] == "GPQA: from {} ({} to {}) to {} ({} to {})".format(
+        *(show(x, "percent") for x in step)
+    )
     fit.data.benchmarks = ("other", "another")
     study.evidence = SimpleNamespace(models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]}))
     assert year_sentence(study) == "A year brings 0.50 (0.40 to 0.60) of the distance from Ay to Bee."

@@ -64,7 +64,8 @@ def draw_share_card(
     sheet.lines(_LEFT, 126, wrapped(sentence, room, size, "serif", most), step, size=size)
     sheet.parts.append("</g>")
     if marks:
-        at = scale(_ENDS[0], max([_ENDS[1], *(one.ends[1] + 2 for one in marks)]), _LEFT, _RIGHT)
+        ends = [*_ENDS, *(end for one in marks for end in one.ends)]
+        at = scale(min(ends), max(ends), _LEFT, _RIGHT)
         _draw_people(sheet, at, round(marks[0].x))
         for place, one in enumerate(marks[:_NAMED]):
             _draw_model(sheet, at, one, 498 + 40.0 * place)

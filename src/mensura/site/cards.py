@@ -29,9 +29,7 @@ CardLine = tuple[str, str, str | None]
 
 def people_cards(study: Study) -> dict[str, dict[str, Any]]:
     """Return the card of every mark of people, by its subject: name, page, and lines of label, text and link."""
-    cards = {}
-    for row in study.groups.iter_rows(named=True):
-        cards[class_subject(row["group"])] = _class_card(study, row)
+    cards = {class_subject(row["group"]): _class_card(study, row) for row in study.groups.iter_rows(named=True)}
     for benchmark in study.evidence.human_references["benchmark"].unique(maintain_order=True):
         for row in people_on(study, benchmark):
             cards[group_subject(benchmark, row["group"])] = _group_card(study, benchmark, row)
@@ -68,9 +66,8 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     ]
     for one in study.people.tests.filter((pl.col("class") == name) & (pl.col("status") == row["status"])).to_dicts():
         printed = study.rows.printed_people[one["benchmark"], one["group"]]
-        words = (
-            f"{one['group']}: {show(printed['score'], printed['unit'])}, {one['status']}, n {said_size(printed['n'])}"
-        )
+        score = show(printed["score"], printed["unit"])
+        words = f"{one['group']}: {score}, {one['status']}, n {said_size(printed['n'])}"
         page = f"benchmarks/{slug(one['benchmark'])}.html#people"
         lines.append((study.benchmark_names[one["benchmark"]], words, page))
     return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}

@@ -49,8 +49,8 @@ class PageWriter:
     ) -> None:
         """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
 
-        ``leaders``: the models in the pictures of shared links. ``part``: what names of shared rules begin with, where
-        several writers write.
+        ``leaders``: the models in the picture of a shared link that names none itself. ``part``: what names of shared
+        rules begin with, where several writers write.
         """
         self._leaders = leaders
         self.listed: list[str] = []  # pages for the sitemap
@@ -63,19 +63,15 @@ class PageWriter:
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
-    def add(self, page: Page, *, card: bool = False) -> None:
-        """List a page for the sitemap; ``card``: draw a picture of its own for shared links.
-
-        Other pages have that of the first page, a chart has its page's.
-        """
+    def add(self, page: Page) -> None:
+        """List a page for the sitemap, and draw its picture for shared links, which its charts have too."""
         if page.listed:
             self.listed.append(page.file)
-        if card and page.listed:
-            own = page.shared
-            words = own.note or page.title, own.sentence or page.summary
+        own = page.shared
+        if own.sentence:
             address = str(self._shared["address"]).partition("://")[2].strip("/")
             origin = ", ".join(filter(None, (address, self._day, "CC BY 4.0")))
-            svg = draw_share_card(*words, self._leaders, origin, own.chances)
+            svg = draw_share_card(own.note or page.title, own.sentence, own.marks or self._leaders, origin, own.chances)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
             picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))
             self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}

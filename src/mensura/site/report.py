@@ -142,7 +142,7 @@ def build_report(
             _write_tables(study, stage, address, day)
             _write_api(study, screen, records, stage)
             for page in sorted(named, key=lambda page: page.file != "index.html"):
-                writer.add(page, card=True)
+                writer.add(page)
             single = pages.benchmark_pages(study), pages.maker_pages(study), pages.picture_pages(named)
             for page in chain(pages.model_pages(study, own), *single):
                 writer.add(page)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mensura.charts.values import listed
 from mensura.evidence import Evidence
 from mensura.site.texts import first_link
 from mensura.study.units import show
@@ -161,14 +162,12 @@ def _fields(changed: dict[str, tuple[str | None, str | None]]) -> str:
 
 def _names(evidence: Evidence) -> dict[str, Any]:
     """Return names for people of models, benchmarks and sources, and the unit in which its source prints each score."""
+    key = ("subject", "benchmark", "source")
     return {
         "models": dict(evidence.models.select("subject", "name").iter_rows()),
         "benchmarks": dict(evidence.benchmarks.select("benchmark", "name").iter_rows()),
         "sources": dict(evidence.sources.select("source", "name").iter_rows()),
-        "units": {
-            (row["subject"], row["benchmark"], row["source"]): row["source_unit"]
-            for row in evidence.scores.iter_rows(named=True)
-        },
+        "units": {row[:3]: row[3] for row in evidence.scores.select(*key, "source_unit").iter_rows()},
     }
 
 
@@ -185,6 +184,4 @@ def reason(log: EvidenceLog, subject: str, evidence: Evidence) -> str:
 
 def _entries(numbers: Iterable[int]) -> str:
     ordered = sorted(set(numbers))
-    if len(ordered) == 1:
-        return f"entry {ordered[0]} of the log"
-    return f"entries {', '.join(map(str, ordered[:-1]))} and {ordered[-1]} of the log"
+    return f"{'entries' if ordered[1:] else 'entry'} {listed(map(str, ordered), len(ordered))} of the log"

@@ -23,7 +23,7 @@ from mensura.study.units import dollars, show
 
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
-_KNOWN_BEST = "hle"
+KNOWN_BEST = "hle"
 """Of these, the one whose scores say what a year is worth, where the fit has it."""
 
 
@@ -93,10 +93,15 @@ def unit_words(study: Study) -> str:
 
 
 def unit_sentences(study: Study) -> list[str]:
-    """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up."""
-    best = float(study.models["capability"].max())  # type: ignore[arg-type]
-    rises = [(study.benchmark_names[one], expected_scores(study, one, [best - 1, best])) for one in explained(study)]
-    return [f"{name}: from {show(before, 'percent')} to {show(after, 'percent')}" for name, (before, after) in rises]
+    """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up.
+
+    The intervals are those of the best model's capability; the fit's difficulties and slopes count as known.
+    """
+    best = sort_highest(study.fit.capabilities, "capability", "subject").row(0, named=True)
+    places = [best[key] - step for step in (1, 0) for key in ("capability", "low", "high")]
+    texts = {one: (show(score, "percent") for score in expected_scores(study, one, places)) for one in explained(study)}
+    said = "{}: from {} ({} to {}) to {} ({} to {})"
+    return [said.format(study.benchmark_names[one], *scores) for one, scores in texts.items()]
 
 
 def explained(study: Study) -> list[str]:
@@ -120,7 +125,7 @@ def expected_shares(study: Study, benchmark: str, capabilities: Floats) -> Float
 def year_sentence(study: Study) -> str:
     """Say what a year at the present pace is worth, as expected scores on a test that many know."""
     pace, best = study.pace, sort_highest(study.fit.capabilities, "capability", "subject").row(0, named=True)
-    tests = sorted(explained(study), key=lambda one: one != _KNOWN_BEST)
+    tests = sorted(explained(study), key=lambda one: one != KNOWN_BEST)
     if not tests:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
     top, test = best["capability"], tests[0]

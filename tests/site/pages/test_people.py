@@ -83,15 +83,14 @@ def test_each_group_has_its_row_with_the_first_and_the_best_model_above_it():
         {"benchmark": "quiz", "group": "pupils", "status": "judged", "bound": False, "first": None, "best": "c"},
     ]
     people = {"benchmark": "quiz", "group": ["experts", "pupils"], "score": [81.25, 40.0], "low": [70.0, None]}
-    references = pl.DataFrame(people | {"high": [90.0, None], "n": [1200, None]})
+    references = pl.DataFrame(people | {"high": [90.0, None], "n": [1200, None], "unit": "percent"})
     study = SimpleNamespace(
         models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]}),
-        evidence=SimpleNamespace(
-            benchmarks=pl.DataFrame({"benchmark": ["quiz"], "unit": ["percent"]}),
-            human_references=references,
-            primary_scores=pl.DataFrame({"subject": ["b"], "benchmark": ["quiz"], "score": [95.0]}),
+        rows=SimpleNamespace(
+            human_grades={("quiz", "experts"): "B", ("quiz", "pupils"): None},
+            printed_people={("quiz", row["group"]): row for row in references.iter_rows(named=True)},
+            own_scores={"b": {"quiz": 95.0}},
         ),
-        rows=SimpleNamespace(human_grades={("quiz", "experts"): "B", ("quiz", "pupils"): None}),
         people=SimpleNamespace(tests=pl.DataFrame(tests)),
         benchmark_names={"quiz": "The Quiz"},
     )

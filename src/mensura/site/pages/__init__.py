@@ -45,21 +45,16 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
     Those with most charts come first, because their drawing takes longest.
     """
     most = stitched, iq, human, cost, horizon, overview, model_list, benchmark_list, people, record, pick, compare, data
-    for make in most:
-        yield make(study)
-    yield changes(study, list(editions))
-    yield method(study)
-    yield missing()
+    yield from (make(study) for make in most)
+    yield from (changes(study, list(editions)), method(study), missing())
 
 
 def model_pages(study: Study, rows: slice = slice(None)) -> Iterator[Page]:
     """Yield the pages of the models, or of these rows of them, best IQ first, one at a time: there may be thousands."""
-    for row in study.models[rows].iter_rows(named=True):
-        yield model(study, row)
+    yield from (model(study, row) for row in study.models[rows].iter_rows(named=True))
 
 
 def picture_pages(named: Sequence[Page]) -> Iterator[Page]:
     """Yield the page of each single picture of the named pages."""
     paged = {figure.name: figure for page in named for figure in page.figures if figure.paged}
-    for figure in paged.values():
-        yield chart_page(figure)
+    yield from map(chart_page, paged.values())

@@ -16,7 +16,7 @@ from mensura.site.pages.page import WORDS, Page, Shared, page_of
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.texts import source_date, source_link
-from mensura.study.headlines import Passed, passed_people
+from mensura.study.headlines import KNOWN_BEST, Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show, show_range, unit_name
 
@@ -115,7 +115,8 @@ def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]
         "disagreements": disagreements(study, name, unit),
         "unit": unit_name(unit),
     }
-    return page_of("benchmarks/", context, of=slug(name), name=row["name"])
+    shared = Shared(f"{row['name']}: {leads}" if name == KNOWN_BEST else "")
+    return page_of("benchmarks/", context, of=slug(name), shared=shared, name=row["name"])
 
 
 def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:

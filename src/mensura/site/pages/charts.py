@@ -12,7 +12,7 @@ from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.models import model_sentence
-from mensura.site.pages.page import HEADS, Page, Shared, figures_of, page_of, section_of, shared_lead
+from mensura.site.pages.page import HEADS, Page, Shared, figures_of, page_of, section_of
 from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.horizon import best_rows, table_rows, task_rows
 from mensura.site.pictures.iq import dimension_bell
@@ -64,7 +64,7 @@ def iq(study: Study) -> Page:
         "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
         "sections": [section_of("dimensions", pictures=bells)],
     }
-    return page_of("iq.html", context, shared=shared_lead(study))
+    return page_of("iq.html", context)
 
 
 def ranking_rows(study: Study) -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
@@ -94,7 +94,7 @@ def stitched(study: Study) -> Page:
         "next_year": next_year_words(study),
         "sections": [section_of("published-fit", pictures=[draw(study, name) for name in _PUBLISHED])],
     }
-    return page_of("stitched.html", context, shared=Shared(say_lead(study)[0]))
+    return page_of("stitched.html", context)
 
 
 def cost(study: Study) -> Page:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from mensura.evidence import TABLES
+from mensura.evidence import TABLES, slug
 from mensura.scale import rate_interval
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.pages.page import Page, Shared, figures_of, page_of, section_of, shared_lead
@@ -30,8 +30,7 @@ _OUTCOMES = {True: "came true", False: "did not", None: "still open"}
 
 def overview(study: Study) -> Page:
     """Who leads and how surely, among which people, how fast, and at what cost."""
-    context = screen_of(study).context()
-    return page_of("index.html", context, shared=shared_lead(study))
+    return page_of("index.html", screen_of(study).context(), shared=shared_lead(study))
 
 
 def pick(study: Study) -> Page:
@@ -75,10 +74,9 @@ def snapshot_sentence(study: Study) -> str:
     primary = study.evidence.primary_scores
     counts = primary.group_by("source").agg(pl.len().alias("n")).sort("n", "source", descending=[True, False])
     top = counts.row(0, named=True)
-    names = dict(study.evidence.sources.select("source", "name").iter_rows())
-    dates = dict(study.evidence.sources.select("source", "date").iter_rows())
-    share = f"{top['n']:,} ({100 * top['n'] / primary.height:.0f}%)"
-    source = f"{names.get(top['source'], top['source'])} of {dates.get(top['source'])}"
+    known = study.evidence.sources.rows_by_key("source", named=True, unique=True)
+    named = known.get(top["source"], {"name": top["source"], "date": None})
+    share, source = f"{top['n']:,} ({100 * top['n'] / primary.height:.0f}%)", f"{named['name']} of {named['date']}"
     return (
         f"Of the {primary.height:,} primary scores, {share} come from one source, {source}. What it got wrong, this "
         "report repeats; second sources are shown where there are any."
@@ -87,7 +85,8 @@ def snapshot_sentence(study: Study) -> str:
 
 def changes(study: Study, editions: list[Edition]) -> Page:
     """What changed since the last edition and why, and what came in when."""
-    return page_of("changes.html", {"editions": editions, "log": evidence_log(study.evidence)})
+    files = {name: f"models/{slug(subject)}.html" for subject, name in study.models.select("subject", "name").rows()}
+    return page_of("changes.html", {"editions": editions, "log": evidence_log(study.evidence), "files": files})
 
 
 def missing() -> Page:
@@ -99,8 +98,7 @@ def record(study: Study) -> Page:
     """How often Mensura was right, good or bad."""
     graded, sealed = shipped_record(), sealed_claims()
     claims = graded.claims
-    counted = claims.group_by("record", "came_true").len().iter_rows()
-    counts = {(record, value): count for record, value, count in counted}
+    counts = {(*key,): count for *key, count in claims.group_by("record", "came_true").len().iter_rows()}
     records = [one for one in RECORDS if any(record == one for record, _ in counts)]
     days: list[date] = claims["made"].sort().to_list()
     context = {

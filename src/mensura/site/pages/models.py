@@ -16,6 +16,7 @@ from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
 from mensura.site.pictures.horizon import task_length
+from mensura.site.pictures.registry import iq_mark
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.templating import Templates
 from mensura.site.texts import price_source, source_link
@@ -28,6 +29,8 @@ _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
 _NEAR = 100
 """Places above and below a model among which they are looked for."""
+_SHARED = range(1, 13)
+"""Ranks of models with a picture of their own for shared links: each takes 57 kB and a tenth of a second."""
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
@@ -97,7 +100,10 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "scores": study.rows.score_rows.get(subject, []),
     }
     context |= {"cost_note": EFFECTIVE_COST_NOTE, "priced_by": priced_by, "priced_at": source_link(priced_by)}
-    return page_of("models/", context, of=slug(subject), name=row["name"], provider=row["provider"])
+    note = f"{row['measured']} of its {context['benchmarks']} tests are measured"
+    own = Shared(f"{row['name']}: {model_sentence(study, row, short=True)}", None, note, (iq_mark(row),))
+    shared = own if row["rank"] in _SHARED else Shared()
+    return page_of("models/", context, of=slug(subject), shared=shared, name=row["name"], provider=row["provider"])
 
 
 def rivals(study: Study, subject: str) -> list[str]:
@@ -145,8 +151,7 @@ def _leaves(node: Explanation) -> Iterator[Explanation]:
 
 def maker_pages(study: Study) -> Iterator[Page]:
     """Yield the page of each maker, those with the best model first."""
-    for provider in study.models["provider"].unique(maintain_order=True):
-        yield maker(study, str(provider))
+    yield from (maker(study, provider) for provider in study.models["provider"].unique(maintain_order=True))
 
 
 def maker(study: Study, provider: str) -> Page:

@@ -25,11 +25,15 @@ _MARKS = 3
 
 
 class Shared(NamedTuple):
-    """The picture of a shared link: a sentence, and the leader's chances with a note in place of the page's title."""
+    """The picture of a shared link: a sentence, the leader's chances, a note in place of the page's title, and models.
+
+    A page without a sentence has the picture of the first page, one without models shows the leading ones.
+    """
 
     sentence: str = ""
     chances: tuple[float, float] | None = None
     note: str = ""
+    marks: tuple[Mark, ...] = ()
 
 
 _PLAIN = Shared()

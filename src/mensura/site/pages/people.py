@@ -130,41 +130,29 @@ def incomparable_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
 def passing_rows(study: Study) -> list[dict[str, Any]]:
     """Test by test: the first model above each group of people, when, and how surely the best model is."""
     titles = dict(study.models.select("subject", "name").iter_rows())
-    units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
-    printed = {(row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)}
-    scores = {
-        (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
-    }
     grades = study.rows.human_grades
     rows = []
     for row in study.people.tests.iter_rows(named=True):
-        unit, group = units[row["benchmark"]], printed[row["benchmark"], row["group"]]
+        group, on = study.rows.printed_people[row["benchmark"], row["group"]], slug(row["benchmark"])
+        unit, ends = group["unit"], show_range(group["low"], group["high"], group["unit"])
         size = f", n = {group['n']:,}" if group["n"] is not None else ""
-        best = scores.get((row["best"], row["benchmark"]))
+        best = study.rows.own_scores.get(row["best"], {}).get(row["benchmark"])
         rows.append(
             {
                 **row,
                 "test": study.benchmark_names[row["benchmark"]],
                 "status": f"{row['status']}{size}, grade {grades[row['benchmark'], row['group']] or 'none'}",
-                "shown": ("at most " if row["bound"] else "") + _said_score(group, unit),
+                "shown": ("at most " if row["bound"] else "") + show(group["score"], unit) + (ends and f" ({ends})"),
                 "first": titles.get(row["first"], row["first"]),
                 "best": titles.get(row["best"], row["best"]),
                 "grade": grades[row["benchmark"], row["group"]],
                 "spots": [percent_of(value, unit) for value in (*(group[key] for key in _ENDS), best)],
                 "best_shown": show(best, unit) if best is not None else "expected from its level",
-                "shown_href": f"benchmarks/{slug(row['benchmark'])}.html#people",
-                "best_shown_href": None
-                if best is None
-                else f"models/{slug(row['best'])}.html#on-{slug(row['benchmark'])}",
+                "shown_href": f"benchmarks/{on}.html#people",
+                "best_shown_href": None if best is None else f"models/{slug(row['best'])}.html#on-{on}",
             }
         )
     return rows
-
-
-def _said_score(group: dict[str, Any], unit: str) -> str:
-    """Say a group's score, with its range where the source gives one."""
-    ends = show_range(group["low"], group["high"], unit)
-    return f"{show(group['score'], unit)} ({ends})" if ends else show(group["score"], unit)
 
 
 def people_section(study: Study) -> dict[str, Any]:

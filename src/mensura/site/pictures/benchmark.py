@@ -102,7 +102,11 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         references=_references(people, unit),
     )
     table = rows.select("subject", "name", "provider", "score", "low", "high", "source", "date")
-    words = {"test": test, "unit": unit, "shown": len(top), "models": rows.height}
+    level = rows.filter(pl.col("high") >= pl.lit(top[0]["low"], pl.Float64)).height - 1
+    see = f"The intervals of {level} of {rows.height - 1} other models reach that of the leader."
+    if level < 0:  # nobody knows the number of items
+        see = f"The last of these {len(top)} scores {show(top[-1]['score'], unit)}."
+    words = {"test": test, "unit": unit, "shown": len(top), "models": rows.height, "see": see}
     return _of_benchmark("scores-", benchmark, drawing, leads, table, words)
 
 
@@ -136,7 +140,9 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     people_drawn = _references(people, unit)
     drawing = draw_ladder(drawn, marks, people_drawn, tick=lambda value: show(value, unit), description=about)
     table = pl.DataFrame([{"iq": iq, "score": score, "status": "judged"} for score, iq in points])
-    words = {"test": test, "unit": unit, "beyond": said_beyond(beyond, unit)}
+    high, low = (sum(one.y >= iq for one in marks) for iq in (130, 100))
+    counts = {"high": high, "low": len(marks) - low, "models": len(marks)}
+    words = {"test": test, "unit": unit, "beyond": said_beyond(beyond, unit), **counts}
     return _of_benchmark("ladder-", benchmark, drawing, f"From score to IQ: {past}", table, words)
 
 
@@ -200,8 +206,10 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
     people_drawn = _references(people, unit)
     drawing = draw_history(marks, people_drawn, tick=lambda value: show(value, unit), description=about)
     table = dated.select("name", "released", "score")
-    finding, words = f"The record stands at {record}{gained}", {"test": test, "unit": unit}
-    return _of_benchmark("history-", benchmark, drawing, finding, table, words)
+    steps = [one for one in marks if all(one.y > other.y for other in marks if other.x <= one.x and other is not one)]
+    last = max(steps, key=lambda one: one.x, default=marks[0])
+    words = {"test": test, "unit": unit, "steps": len(steps), "models": len(marks), "last": last.label}
+    return _of_benchmark("history-", benchmark, drawing, f"The record stands at {record}{gained}", table, words)
 
 
 def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
@@ -230,10 +238,10 @@ def maker_figure(study: Study, provider: str) -> Figure | None:
     finding = f"From IQ {first['exact_iq']:.0f} ({first['name']}) to {last['exact_iq']:.0f} ({last['name']})"
     drawing = draw_history(marks, (), tick=lambda value: show(value, "iq"), description=f"IQ by release. {finding}.")
     table = dated.select("subject", "name", "released", "exact_iq", "iq_low", "iq_high").to_dicts()
-    return worded("maker-", drawing, finding, of=slug(provider), rows=table, provider=provider)
+    facts: dict[str, Any] = {"provider": provider, "best": last, "newest": table[-1]}
+    return worded("maker-", drawing, finding, of=slug(provider), rows=table, **facts)
 
 
 def maker_keys(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Yield the makers of the evidence, each under its own name."""
-    for provider in evidence.models["provider"].drop_nulls().unique(maintain_order=True):
-        yield str(provider), str(provider)
+    yield from ((one, one) for one in evidence.models["provider"].drop_nulls().unique(maintain_order=True))

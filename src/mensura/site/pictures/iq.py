@@ -20,6 +20,7 @@ _CLOSE = 5.0  # IQ points within which a maker is near the record
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
 _AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
+_NOBODY = "no model is placed"
 _ENDS = 6
 """Models at each end of a ranking that a picture shows."""
 _PANEL = 540.0  # width of the bells of single dimensions, two of which stand side by side, pixels
@@ -48,12 +49,8 @@ def dimension_bell(study: Study, dimension: str) -> Figure:
 
 def highest_said(points: pl.DataFrame) -> str:
     """Say who is highest; where that is an estimate, also who is highest of those measured."""
-    placed = sort_highest(points.drop_nulls("iq"), "iq", "subject")
-    measured = placed.filter(status="measured")
-    sentence = leading_said(placed)
-    if placed.is_empty() or measured.is_empty() or placed["subject"][0] == measured["subject"][0]:
-        return sentence
-    return f"{sentence}, mostly estimated; of those measured, {leading_said(measured)}"
+    first, measured = leading_said(points), leading_said(points.filter(status="measured"))
+    return first if measured in (first, _NOBODY) else f"{first}, mostly estimated; of those measured, {measured}"
 
 
 @picture("iq-time")
@@ -84,7 +81,7 @@ def leading_said(points: pl.DataFrame) -> str:
     """Say who is highest, with the interval."""
     placed = sort_highest(points.drop_nulls("iq"), "iq", "subject")
     if placed.is_empty():
-        return "no model is placed"
+        return _NOBODY
     top = placed.row(0, named=True)
     return f"{top['name']} is highest: IQ {top['iq']:.0f} ({top['low']:.0f} to {top['high']:.0f})"
 
@@ -139,15 +136,12 @@ def best_value(study: Study) -> str:
     if priced.is_empty():
         return "No model has both an IQ and an effective cost"
     top = priced.row(0, named=True)
-    near = (
-        priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR)
-        .sort("effective_cost", "subject")
-        .row(0, named=True)
-    )
+    close = priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR)
+    near = close.sort("effective_cost", "subject").row(0, named=True)
     if near["subject"] == top["subject"]:
         return f"Within {_NEAR:.0f} points of the best priced model, {top['name']}, nobody is cheaper than it"
     times = top["effective_cost"] / near["effective_cost"]
-    factor = f"about {times:.0f} times" if times >= 2 else f"about {times:.1f} times"
+    factor = f"about {times:.{0 if times >= 2 else 1}f} times"
     return f"{near['name']} is within {_NEAR:.0f} points of {top['name']}, which costs {factor} as much"
 
 
@@ -267,11 +261,16 @@ def cost_bars(study: Study) -> Figure:
     rows = _ends(study, "effective_cost", pl.col("effective_cost") / pl.col("sticker_price"))
     rows = rows.rename({"sticker_price": "other"})
     look: dict[str, Any] = {"log": True, "ascending": True, "beside": "list price", "tick": dollars}
-    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), farthest_said(rows))
+    both = study.having("effective_cost", "sticker_price")
+    counts: dict[str, Any] = {"both": both.height, "above": (both["effective_cost"] > both["sticker_price"]).sum()}
+    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), farthest_said(rows), **counts)
 
 
 @picture("task-efficiency")
 def task_efficiency(study: Study) -> Figure:
     """Task efficiency; 1 is a model that is the median in every signal of work."""
     rows = _ends(study, "task_efficiency", pl.col("task_efficiency"))
-    return worded("task-efficiency", charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0), leanest(rows))
+    drawing = charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0)
+    known = study.having("task_efficiency")["task_efficiency"]
+    counts: dict[str, Any] = {"lean": (known > 2).sum(), "heavy": (known < 1 / 2).sum(), "known": len(known)}
+    return worded("task-efficiency", drawing, leanest(rows), **counts)

@@ -57,9 +57,8 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
     finding = _when(every) if name == "passed" else likely
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
     drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
-    return worded(
-        name, drawing, finding, see=_soon_said(every), rows=[_table_row(study, one) for one in every], paged=True
-    )
+    table = [_table_row(study, one) for one in every]
+    return worded(name, drawing, finding, see=_soon_said(every), rows=table, paged=True)
 
 
 @picture("passed-judged")
@@ -163,9 +162,7 @@ def ladder_finding(rows: pl.DataFrame) -> str:
     for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
         group = part["subject"][0]
         places = dict(part.select("dimension", "level").iter_rows())
-        others = rows.filter(
-            (pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places))
-        )
+        others = rows.filter(pl.col("kind") != "people", pl.col("dimension").is_in(list(places)), test=test)
         best = sort_highest(others, "level", "subject").unique("dimension", keep="first", maintain_order=True)
         above = sum(level > places[name] for name, level in best.select("dimension", "level").iter_rows())
         if best.height:

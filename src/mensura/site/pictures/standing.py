@@ -27,7 +27,8 @@ def among_people(study: Study, row: dict[str, Any]) -> Figure:
     if row["rank"] is not None:
         others.remove(row["exact_iq"])
     drawing = draw_among(iq_mark(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people.")
-    return worded("among-", drawing, of=slug(row["subject"]))
+    above = sum(one > row["exact_iq"] for one in others)
+    return worded("among-", drawing, of=slug(row["subject"]), above=above or "none", others=len(others))
 
 
 def profile(study: Study, row: dict[str, Any]) -> Figure:
@@ -47,7 +48,9 @@ def profile(study: Study, row: dict[str, Any]) -> Figure:
     best, worst = max(rows, key=lambda one: one["value"]), min(rows, key=lambda one: one["value"])
     finding = ", ".join(f"{show(one['value'], 'iq')} in {one['dimension']}" for one in (worst, best))
     drawing = draw_kinds(kinds, f"IQ by dimension of {row['name']}: {finding}.")
-    return worded("profile-", drawing, finding, of=slug(row["subject"]), rows=rows, leaders=len(leaders))
+    ahead = sum(own.x > max((iq for _, iq in least), default=0.0) for own, least in kinds)
+    facts: dict[str, Any] = {"leaders": len(leaders), "ahead": ahead or "none", "kinds": len(kinds)}
+    return worded("profile-", drawing, finding, of=slug(row["subject"]), rows=rows, **facts)
 
 
 def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
@@ -64,14 +67,15 @@ def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
         words = show(one["chance_above"], "chance"), one["verdict"]
         group, measured = short_name(one["benchmark"], one["group"]), one["status"].startswith("measured")
         duels.append(Duel(group, one["test"], *scores, *words, measured))
-    duels.sort(key=lambda one: not one.measured)
-    duels = duels[:_DUELS]
+    duels = sorted(duels, key=lambda one: not one.measured)[:_DUELS]
     if not duels:
         return None
     left = len(tested) - len(duels)
     finding = f"It passed {passed_said(tested)}{f'; {left} only in the table below' if left else ''}"
     drawing = draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test.")
-    return worded("against-", drawing, finding, of=slug(row["subject"]))
+    ends = (pick(duels, key=lambda one: one.own - one.people) for pick in (max, min))
+    said = dict.fromkeys(f"{one.own:.0f}% against {one.people:.0f}% of {one.group} ({one.test})" for one in ends)
+    return worded("against-", drawing, finding, of=slug(row["subject"]), ends=" and, at the other end, ".join(said))
 
 
 def passed_said(tested: Sequence[dict[str, Any]]) -> str:
@@ -95,7 +99,8 @@ def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
     fewer = f"{len(cheaper) or 'none'} {'are' if len(cheaper) > 1 else 'is'} cheaper and at least as high"
     finding = f"Of {len(others)} others with an effective cost, {fewer}"
     drawing = draw_price(own, others, dollars, f"IQ against effective cost; {row['name']} costs {own.detail}.")
-    return worded("price-", drawing, finding, of=slug(row["subject"]), models=len(others) + 1)
+    least = min(cheaper, key=lambda one: one.x, default=own)
+    return worded("price-", drawing, finding, of=slug(row["subject"]), models=len(others) + 1, least=least)
 
 
 def _priced(row: dict[str, Any]) -> Mark:

@@ -16,7 +16,7 @@ from mensura.site.pictures.registry import Figure, labelled, linked, picture, wo
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words, year_sentence
 from mensura.study.policy import list_models
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import show, show_range
 from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
@@ -162,15 +162,15 @@ def residual_profiles(study: Study) -> Figure:
 def algorithmic_progress(study: Study) -> Figure:
     """How fast less compute reaches the same capability."""
     rows = read_csv(_PROGRESS).select("label", "value", "low", "high")
-    factors: list[float] = rows["value"].to_list()
+    least, most = (rows.sort("value").row(place, named=True) for place in (0, -1))
     title = "Less compute for the same capability, × per year"
     look: dict[str, Any] = {"order": lambda _: 0.0, "log": True, "rule": 1.0}
     drawing = charts.estimates(rows, label="label", value="value", x_title=title, **look)
     finding = (
         f"By {rows.height} measurements the compute for a given capability falls "
-        f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals"
+        f"{least['value']:.0f} to {most['value']:.0f} times a year, with wide intervals"
     )
-    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts())
+    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts(), least=least, most=most)
 
 
 @picture("acceleration")
@@ -224,8 +224,10 @@ def published_difficulty(study: Study) -> Figure:
     named = rows.with_columns(pl.col("benchmark").str.replace(r"-(20\d\d)", " $1"))  # where a long name may break
     drawing = charts.estimates(named, label="benchmark", value="difficulty", x_title="Difficulty")
     ends = [f"{one['benchmark']} at {show(one['difficulty'], 'capability')}" for one in (easiest, hardest)]
+    wide = sort_highest(rows, pl.col("high") - pl.col("low"), "benchmark").row(0, named=True)
     rows_shown = rows.drop("source").to_dicts()
-    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown)
+    unsure = {"wide": wide["benchmark"], "ends": show_range(wide["low"], wide["high"], "capability")}
+    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown, **unsure)
 
 
 @picture("published-break")
@@ -237,7 +239,8 @@ def published_break(study: Study) -> Figure:
     path = bend.path(frontier["released"]).with_columns(provider=_NO_PROVIDER)
     paces = f"{bend.before:.2f} a year before {bend.date:%B %Y} and {bend.after:.2f} after it"
     finding = f"{paces}: {bend.ratio:.2f} times as fast"
-    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding)
+    counts: dict[str, Any] = {"late": (frontier["released"] > bend.date).sum(), "records": frontier.height}
+    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding, **counts)
 
 
 @picture("published-horizons")
@@ -253,7 +256,8 @@ def published_horizons(study: Study) -> Figure:
         f"Horizons double with every {related.doubling:.2f} of capability (R² "
         f"{related.checks['r_squared'][0]:.2f}, {points.height} models)"
     )
-    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding)
+    far = sort_highest(table, pl.col("minutes") / pl.col("expected"), "subject").row(0, named=True)
+    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding, far=far)
 
 
 def _published(table: pl.DataFrame, value: str) -> pl.DataFrame:
