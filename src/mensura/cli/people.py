@@ -196,6 +196,6 @@ def _about_points(table: pl.DataFrame, to: Path | None) -> list[str]:
     if to is not None:
         write_csv(table, to)
         return [f"wrote the points of {counted(table.width - 1, 'item')} to {to}"]
-    partial = [name for name in table.columns[1:] if (table[name].max() or 0) > 1]  # type: ignore[operator]
+    partial = [name for name in table.columns[1:] if (table[name].cast(pl.Float64) > 1).any()]
     note = f"partial credit: {listed_names(partial)}. --points FILE keeps their points for responses fit --model graded"
     return [note] if partial else []
