@@ -227,7 +227,7 @@ def test_a_picture_leaves_the_site_with_finding_source_day_and_licence(visit, re
 
 
 def test_share_cards_have_the_size_that_links_ask_for(report):
-    for file in (report / "share" / "index.png", report / "share" / "iq.png"):
+    for file in (report / "share" / "index.png", report / "share" / "people.png"):
         head = file.read_bytes()[16:24]
         assert (int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")) == (1200, 630)
 

@@ -145,7 +145,7 @@ def test_every_drawing_that_a_page_offers_is_a_file_that_programs_read(report):
 
 
 def test_the_shared_picture_of_a_chart_is_large_enough_to_read_it(report):
-    for name, shared in (("charts/iq-time", "iq"), ("charts/iq-price", "cost"), ("compare", "compare")):
+    for name, shared in (("charts/iq-time", "index"), ("charts/iq-price", "cost"), ("compare", "compare")):
         page = (report / f"{name}.html").read_text(encoding="utf-8")
         assert f'share/{shared}.png"' in page, "a chart has the picture of the page that explains it"
         picture = (report / f"share/{shared}.png").read_bytes()
