@@ -135,7 +135,7 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
         )
     logs = np.full((len(kept), len(timed)), np.nan)
     logs[rows, columns] = long["logs"].to_numpy()
-    intensity, spread, sd, known, lead = _climb(logs)
+    intensity, spread, sd, precision, raw_speed = _climb(logs)
     likelihoods = answer_likelihoods(fit, table, kept)
     assert isinstance(likelihoods, latent.AbilityLikelihoods)
     of_group = subjects[kept].join(fit.groups, on="group", maintain_order="left").select("mean", "sd").to_numpy()
@@ -146,8 +146,10 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
     def heights(root: float) -> Floats:
         """Return the log density of answers and times at the nodes of ability."""
         correlation = np.tanh(root)
-        variance = (sd**2 * (1.0 - correlation**2) + 1.0 / known)[:, None]
-        return np.asarray(prior - 0.5 * ((lead[:, None] - correlation * sd * z) ** 2 / variance + np.log(variance)))
+        variance = (sd**2 * (1.0 - correlation**2) + 1.0 / precision)[:, None]
+        return np.asarray(
+            prior - 0.5 * ((raw_speed[:, None] - correlation * sd * z) ** 2 / variance + np.log(variance))
+        )
 
     def loss(root: float) -> float:
         return -float(special.logsumexp(heights(root), axis=1).sum())
@@ -159,8 +161,8 @@ def fit_times(fit: ResponseFit, table: ResponseTable | None, times: Any) -> Time
     correlation, low, high = np.tanh([best, best - reach, best + reach])
     weight = special.softmax(heights(best), axis=1)
     left = sd**2 * (1.0 - correlation**2)
-    both = 1.0 / (1.0 / left + known)
-    at_node = both[:, None] * (correlation * sd * z / left + (lead * known)[:, None])
+    both = 1.0 / (1.0 / left + precision)
+    at_node = both[:, None] * (correlation * sd * z / left + (raw_speed * precision)[:, None])
     speed, ability = np.sum(weight * at_node, axis=1), weight @ nodes
     se = np.sqrt(both + np.sum(weight * (at_node - speed[:, None]) ** 2, axis=1))
     n, own_n = ((~np.isnan(logs)).sum(axis=axis) for axis in (0, 1))
@@ -183,14 +185,14 @@ def _climb(logs: Floats) -> tuple[Floats, Floats, float, Floats, Floats]:
     sd = float(np.mean(spread))
     for _ in range(_ROUNDS):
         before = np.concatenate([intensity, spread, [sd]])
-        known = np.where(np.isnan(logs), 0.0, spread**-2.0).sum(axis=1)
-        lead = np.nansum((intensity - logs) / spread**2, axis=1) / known
-        variance = 1.0 / (sd**-2.0 + known)
-        speed = variance * known * lead
+        precision = np.where(np.isnan(logs), 0.0, spread**-2.0).sum(axis=1)
+        raw_speed = np.nansum((intensity - logs) / spread**2, axis=1) / precision
+        variance = 1.0 / (sd**-2.0 + precision)
+        speed = variance * precision * raw_speed
         intensity = np.nanmean(logs + speed[:, None], axis=0)
         square = (logs - intensity + speed[:, None]) ** 2 + variance[:, None]
         spread = np.maximum(np.sqrt(np.nanmean(square, axis=0)), _NARROWEST)
         sd = max(float(np.sqrt(np.mean(speed**2 + variance))), _NARROWEST)
         if np.max(np.abs(np.concatenate([intensity, spread, [sd]]) - before)) < _SAME:
             break
-    return intensity, spread, sd, known, lead
+    return intensity, spread, sd, precision, raw_speed
